@@ -1,0 +1,18 @@
+"""The web process: pages, API and admin over HTTP, chat over websockets."""
+
+from __future__ import annotations
+
+import os
+
+os.umask(0o077)
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crewsite.settings")
+
+from django.core.asgi import get_asgi_application  # noqa: E402
+
+http = get_asgi_application()
+
+from channels.routing import ProtocolTypeRouter  # noqa: E402
+
+from crewsite.routing import websockets  # noqa: E402
+
+application = ProtocolTypeRouter({"http": http, "websocket": websockets})

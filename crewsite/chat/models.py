@@ -1,0 +1,63 @@
+"""Turns: a user message with the reply it causes, and every memory row that was injected for it."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils import timezone
+
+from crewsite.conversations.models import Conversation, Message
+
+
+class Turn(models.Model):
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
+    user_message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="turn")
+    assistant_message = models.OneToOneField(
+        Message, on_delete=models.SET_NULL, null=True, blank=True, related_name="answered_turn"
+    )
+    state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
+    error = models.TextField(blank=True)
+    retryable = models.BooleanField(default=False)
+    client_key = models.CharField(max_length=100)
+    model = models.CharField(max_length=200, blank=True)
+    packet = models.JSONField(default=dict, blank=True, help_text="The context packet: blocks, sizes, what was left out.")
+    runner = models.CharField(max_length=100, blank=True, help_text="The process that runs it.")
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True, blank=True)
+    first_token_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [models.UniqueConstraint(fields=["conversation", "client_key"], name="chat_turn_client_key")]
+        indexes = [models.Index(fields=["state", "heartbeat_at"], name="chat_turn_state")]
+
+    def __str__(self) -> str:
+        return f"turn {self.id} ({self.state})"
+
+
+class TurnInjection(models.Model):
+    """One memory row that was put into the prompt of one turn."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="injections")
+    kind = models.CharField(max_length=32)
+    object_id = models.BigIntegerField()
+    rank = models.PositiveIntegerField()
+    score = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["turn", "rank"]
+        indexes = [models.Index(fields=["kind", "object_id"], name="chat_injection_object")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} #{self.object_id}"

@@ -1,0 +1,58 @@
+"""System checks of the whole site: what the environment says wrong, and what production refuses to start with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.exceptions import ImproperlyConfigured
+
+from crewsite.settings.env import PROBLEMS
+
+MIN_SECRET_CHARS = 50
+
+
+@register(Tags.security)
+def environment_is_readable(**_: Any) -> list[CheckMessage]:
+    """E000: a variable that no parser could read."""
+    return [Error(problem.message, hint=problem.hint, id="crewsite.E000") for problem in PROBLEMS]
+
+
+@register(Tags.security)
+def production_is_safe(**_: Any) -> list[CheckMessage]:
+    """E001 to E005: what a production site refuses to start with (chapter 13.12)."""
+    return list(_production_problems()) if settings.PRODUCTION else []
+
+
+def _production_problems() -> Iterator[CheckMessage]:
+    try:
+        secret = settings.SECRET_KEY
+    except ImproperlyConfigured:
+        secret = ""
+    if len(secret) < MIN_SECRET_CHARS:
+        yield Error(
+            f"CREW_SECRET_KEY is missing or shorter than {MIN_SECRET_CHARS} characters.",
+            hint="Set CREW_SECRET_KEY to a long random text, for example from: openssl rand -base64 48",
+            id="crewsite.E001",
+        )
+    if settings.DEBUG:
+        yield Error("CREW_DEBUG is on.", hint="Unset CREW_DEBUG in production.", id="crewsite.E002")
+    url = settings.CREW_PUBLIC_URL
+    loopback = any(host in url for host in ("://127.0.0.1", "://localhost", "://[::1]"))
+    if not url.startswith("https://") and not loopback and not settings.CREW_ALLOW_HTTP:
+        yield Error(
+            f"CREW_PUBLIC_URL is {url}, which sends sessions in the clear.",
+            hint="Serve over https, or set CREW_ALLOW_HTTP=1 if you know why not.",
+            id="crewsite.E003",
+        )
+    if "*" in settings.ALLOWED_HOSTS:
+        yield Error(
+            "CREW_ALLOWED_HOSTS holds *.", hint="List the host names of this site.", id="crewsite.E004"
+        )
+    home = settings.CREW_HOME
+    if home.exists() and home.stat().st_mode & 0o077:
+        yield Error(
+            f"{home} can be read by other accounts of this machine.", hint=f"chmod 700 {home}", id="crewsite.E005"
+        )

@@ -1,0 +1,61 @@
+"""Abstract bases every memory table shares: identity and times, and the tombstone that keeps what was deleted."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Self, TypeVar
+
+from django.db import models
+from django.utils import timezone
+
+
+class Row(models.Model):
+    """`uid` is what exports, snapshots and merges identify a row by; `id` is local to one database."""
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        abstract = True
+
+
+M = TypeVar("M", bound=models.Model)
+
+
+class TombstoneQuerySet(models.QuerySet[M]):
+    """Reads over rows that may be tombstoned. The default manager already hides tombstones."""
+
+    def live(self) -> Self:
+        return self.filter(is_deleted=False)
+
+    def deleted(self) -> Self:
+        return self.filter(is_deleted=True)
+
+
+class LiveManager(models.Manager[M]):
+    def get_queryset(self) -> models.QuerySet[M]:
+        return super().get_queryset().filter(is_deleted=False)
+
+
+class TombstonableRow(Row):
+    """A row that heuristics and people mark deleted instead of removing; any read through `objects` skips it."""
+
+    is_deleted = models.BooleanField(default=False, db_index=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+    deleted_reason = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        abstract = True
+
+    def mark_deleted(self, *, reason: str, now: Any = None) -> None:
+        """Set the tombstone fields; the calling service saves, with its audit event, in one transaction."""
+        self.is_deleted = True
+        self.deleted_at = now or timezone.now()
+        self.deleted_reason = reason
+
+    def clear_deleted(self) -> None:
+        """Take the tombstone off; the calling service saves."""
+        self.is_deleted = False
+        self.deleted_at = None
+        self.deleted_reason = ""

@@ -1,0 +1,252 @@
+"""All settings, read from the environment. What operators change at run time lives in `live.py` instead."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+from crewsite.settings.env import env_bool, env_choice, env_database, env_int, env_list, env_path, env_str
+from crewsite.settings.keys import secret_key
+from crewsite.settings.live import CONSTANCE_CONFIG as CONSTANCE_CONFIG
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+try:
+    CREW_VERSION = metadata.version("crewsite")
+except metadata.PackageNotFoundError:
+    CREW_VERSION = "0.1.0"
+
+# Where this installation keeps its state, and where it listens.
+CREW_HOME = env_path("CREW_HOME", "~/.crewsite")
+CREW_HOST = env_str("CREW_HOST", "127.0.0.1")
+CREW_PORT = env_int("CREW_PORT", 8000, low=1, high=65535)
+CREW_ENV = env_choice("CREW_ENV", "development", ("development", "production"))
+CREW_PUBLIC_URL = env_str("CREW_PUBLIC_URL", f"http://{CREW_HOST}:{CREW_PORT}").rstrip("/")
+CREW_ALLOW_HTTP = env_bool("CREW_ALLOW_HTTP")
+CREW_ALLOWED_ORIGINS = env_list("CREW_ALLOWED_ORIGINS")
+CREW_SKIP_MODEL_DOWNLOAD = env_bool("CREW_SKIP_MODEL_DOWNLOAD")
+CREW_EMBED_MODEL_PATH = env_str("CREW_EMBED_MODEL_PATH")
+CREW_EMBED_BASE_URL = env_str("CREW_EMBED_BASE_URL")
+CREW_EMBED_API_KEY = env_str("CREW_EMBED_API_KEY")
+CREW_EMBED_MODEL = env_str("CREW_EMBED_MODEL")
+CREW_LLM_BASE_URL = env_str("CREW_LLM_BASE_URL")
+CREW_LLM_API_KEY = env_str("CREW_LLM_API_KEY")
+CREW_LLM_MODEL = env_str("CREW_LLM_MODEL")
+
+PRODUCTION = CREW_ENV == "production"
+DEBUG = env_bool("CREW_DEBUG")
+SECRET_KEY = secret_key(CREW_HOME, required=PRODUCTION)
+ALLOWED_HOSTS = env_list("CREW_ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
+CSRF_TRUSTED_ORIGINS = [CREW_PUBLIC_URL, *CREW_ALLOWED_ORIGINS]
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "unfold.contrib.constance",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "knox",
+    "constance",
+    "channels",
+    "django_q",
+    "django_htmx",
+    "axes",
+    "csp",
+    "crewsite.apps.CrewsiteConfig",
+    "crewsite.security",
+    "crewsite.jobs",
+    "crewsite.embeddings",
+    "crewsite.search",
+    "crewsite.accounts",
+    "crewsite.conversations",
+    "memory",
+    "lessons",
+    "crewsite.chat",
+    "crewsite.dashboard",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "crewsite.urls"
+ASGI_APPLICATION = "crewsite.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "crewsite.dashboard.context_processors.site",
+            ]
+        },
+    }
+]
+
+DATABASES = {
+    "default": env_database(
+        "DATABASE_URL",
+        CREW_HOME / "crewsite.sqlite3",
+        synchronous=env_choice("CREW_SQLITE_SYNCHRONOUS", "NORMAL", ("NORMAL", "FULL")),
+    )
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env_str("REDIS_URL")
+CHANNEL_LAYERS = {
+    "default": (
+        {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
+        if REDIS_URL
+        else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+    )
+}
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CREW_PUBLIC_URL.startswith("https://")
+
+# Five failures of one name from one address lock that pair for a quarter of an hour, in the database, for all processes.
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = 0.25
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_ENABLE_ADMIN = True
+AXES_VERBOSE = False
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION and SESSION_COOKIE_SECURE else 0
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'none'"],
+    }
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "knox.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "crewsite.api.errors.problem_handler",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Crewsite API",
+    "VERSION": CREW_VERSION,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+KNOX_TOKEN_MODEL = "accounts.ApiToken"
+REST_KNOX = {"TOKEN_PREFIX": "crew_", "TOKEN_TTL": None, "TOKEN_LIMIT_PER_USER": None, "AUTO_REFRESH": False}
+
+CONSTANCE_BACKEND = "constance.backends.database.DatabaseBackend"
+CONSTANCE_DATABASE_CACHE_BACKEND = None
+
+# `retry` must exceed `timeout`, or a slow task would be handed out a second time while it still runs.
+Q_CLUSTER = {
+    "name": "crewsite",
+    "orm": "default",
+    "workers": env_int("CREW_WORKERS", 2, low=1, high=64),
+    "timeout": 1800,
+    "retry": 2400,
+    "max_attempts": 3,
+    "poll": 1,
+    "catch_up": False,
+    "save_limit": 500,
+    "label": "Background tasks",
+    "ALT_CLUSTERS": {},
+}
+CREW_SCHEDULES = [
+    "crewsite.jobs.schedules.SCHEDULES",
+    "crewsite.search.schedules.SCHEDULES",
+    "memory.schedules.SCHEDULES",
+]
+
+# Inversions: what stands to the right in the import order registers here by dotted path (docs/architecture.md).
+SEARCH_KINDS = ["memory.search_kinds.SemanticKind", "memory.search_kinds.EpisodicKind", "lessons.search_kinds.LessonKind"]
+CONTEXT_SOURCES = [
+    "memory.context.sources.preamble.PreambleSource",
+    "memory.context.sources.steering.SteeringSource",
+    "lessons.context.LessonsSource",
+    "memory.context.sources.semantic.SemanticSource",
+    "memory.context.sources.documents.DocumentsSource",
+    "memory.context.sources.history.HistorySource",
+    "memory.context.sources.episodic.EpisodicSource",
+    "memory.context.sources.thread.ThreadSource",
+]
+CHAT_TOOLS = ["lessons.tools.learn_add", "memory.tools.memory_recall", "memory.tools.memory_remember"]
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = env_str("CREW_TIME_ZONE", "UTC")
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = CREW_HOME / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "filters": {"redact": {"()": "crewsite.security.logs.RedactingFilter"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["redact"]},
+    },
+    "root": {"handlers": ["stderr"], "level": env_choice("CREW_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
+    "loggers": {"axes": {"level": "WARNING"}, "httpx": {"level": "WARNING"}, "django_q": {"level": "INFO"}},
+}

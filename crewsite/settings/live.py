@@ -1,0 +1,21 @@
+"""Live settings: what operators change while the site runs, edited in admin (django-constance). Each entry is
+(default, help text, type)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
+    "HISTORY_MAX_DAYS": (365, "History entries of this age in days, and older, are deleted by the daily prune.", int),
+    "EPISODIC_MAX_ROWS": (
+        10_000,
+        "Live episodes a memory home may hold. Over it, the least important and oldest are tombstoned.",
+        int,
+    ),
+    "SEMANTIC_EXTRA_PREFIXES": (
+        "",
+        "Further key prefixes for facts, separated by commas, for example: team.,infra.",
+        str,
+    ),
+    "CHAT_MAX_RUNNING_TURNS": (4, "Turns of one person that may run at once; further ones wait in order.", int),
+}

@@ -1,0 +1,61 @@
+"""Layer 6: rules people taught."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from crewsite.accounts.models import Workspace
+from crewsite.conversations.models import Conversation
+from crewsite.rows import LiveManager, TombstonableRow, TombstoneQuerySet
+from crewsite.security.origin import Source
+
+
+class LessonQuerySet(TombstoneQuerySet["Lesson"]):
+    def in_home(self, home: Workspace) -> LessonQuerySet:
+        return self.filter(home=home)
+
+
+class Lesson(TombstonableRow):
+    """`key` is `lesson.` and the md5 of the folded rule and scope. A superseded lesson is tombstoned and linked."""
+
+    class Category(models.TextChoices):
+        TOOL = "tool", "Tool"
+        PREFERENCE = "preference", "Preference"
+        KNOWLEDGE = "knowledge", "Knowledge"
+
+    home = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="lessons")
+    key = models.CharField(max_length=64)
+    rule = models.CharField(max_length=1000)
+    negative = models.CharField(max_length=1000, blank=True, help_text="What not to do instead.")
+    category = models.CharField(max_length=16, choices=Category.choices, default=Category.KNOWLEDGE)
+    confidence = models.FloatField(default=1.0)
+    source = models.CharField(max_length=16, choices=Source.choices)
+    scope = models.CharField(max_length=500, blank=True, help_text="Path fragment of the projects it reaches. Empty: all.")
+    pinned = models.BooleanField(default=False)
+    times_applied = models.PositiveIntegerField(default=0)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    superseded_by = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="supersedes")
+
+    objects = LiveManager.from_queryset(LessonQuerySet)()
+    all_objects = LessonQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        base_manager_name = "all_objects"
+        constraints = [
+            models.UniqueConstraint(fields=["home", "key"], condition=Q(is_deleted=False), name="lessons_one_live_key"),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0) & Q(confidence__lte=1), name="lessons_confidence_range"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.rule[:60]
+
+    @property
+    def rendered(self) -> str:
+        """The line as a prompt shows it."""
+        return f"{self.rule} — NOT: {self.negative}" if self.negative else self.rule
