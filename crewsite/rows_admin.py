@@ -1,0 +1,81 @@
+"""Admin bases every app shares: read-only pages for derived and audit rows, and undoable pages for tombstonable rows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import models
+from django.http import HttpRequest
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin
+
+from crewsite.security.origin import Origin, Source, Surface
+
+
+def admin_origin(request: HttpRequest) -> Origin:
+    """A change made in admin is explicit and carries the operator's name."""
+    return Origin(source=Source.USER_EXPLICIT, surface=Surface.ADMIN, actor=request.user.get_username())
+
+
+def pretty_json(value: Any) -> str:
+    """A JSON value as readable, escaped, preformatted text."""
+    return format_html("<pre>{}</pre>", json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+class ReadOnlyModelAdmin(ModelAdmin):
+    """Nobody adds, changes or deletes these rows by hand, superusers included."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+
+class UndoableModelAdmin(ModelAdmin):
+    """Lists live and tombstoned rows; deleting means tombstoning, and both ways go through the app's services.
+
+    Subclasses implement `tombstone_row` and `restore_row`; each returns an empty text on success, else the refusal.
+    """
+
+    actions = ["tombstone_selected", "restore_selected"]
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
+        return self.model.all_objects.all()  # type: ignore[attr-defined,no-any-return]
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions: dict[str, Any] = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def tombstone_row(self, row: Any, origin: Origin) -> str:
+        raise NotImplementedError
+
+    def restore_row(self, row: Any, origin: Origin) -> str:
+        raise NotImplementedError
+
+    @admin.action(description="Delete (can be restored)")
+    def tombstone_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
+        self._each(request, queryset.filter(is_deleted=False), self.tombstone_row, "deleted")
+
+    @admin.action(description="Restore")
+    def restore_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
+        self._each(request, queryset.filter(is_deleted=True), self.restore_row, "restored")
+
+    def _each(self, request: HttpRequest, queryset: models.QuerySet[Any], act: Any, word: str) -> None:
+        done = 0
+        for row in queryset:
+            refusal = act(row, admin_origin(request))
+            if refusal:
+                self.message_user(request, f"{row}: {refusal}", messages.WARNING)
+            else:
+                done += 1
+        self.message_user(request, f"{done} {word}.", messages.SUCCESS)
