@@ -56,3 +56,9 @@ def _production_problems() -> Iterator[CheckMessage]:
         yield Error(
             f"{home} can be read by other accounts of this machine.", hint=f"chmod 700 {home}", id="crewsite.E005"
         )
+
+
+def refusals() -> list[str]:
+    """Findings that stop a start, each with its id and what to do; empty when the site may serve."""
+    findings = [*environment_is_readable(), *production_is_safe()]
+    return [f"{finding.id} {finding.msg}\n  {finding.hint}" for finding in findings]

@@ -1,0 +1,26 @@
+"""`crew setup`: prepare everything, start nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from crewsite.checks import refusals
+from crewsite.setup import SetupFailed, setup_steps
+
+
+class Command(BaseCommand):
+    help = "Prepare home, database, model, schedules, static files and owner. Safe to run again."
+    requires_system_checks: list[str] = []
+
+    def handle(self, **options: Any) -> None:
+        if problems := refusals():
+            raise CommandError("\n".join(problems))
+        for step in setup_steps():
+            try:
+                result = step.run()
+            except SetupFailed as error:
+                raise CommandError(str(error)) from error
+            if options["verbosity"]:
+                self.stderr.write(f"{step.title:>14}  {result}")
