@@ -17,6 +17,7 @@ class FakeEmbedder:
     model_id = "fake"
     dim = DIM
     signature = "fake:0:none"
+    error = ""
 
     def is_ready(self) -> bool:
         return True

@@ -15,17 +15,23 @@ class Space(models.Model):
         ACTIVE = "active"
         RETIRED = "retired"
 
-    signature = models.CharField(max_length=200, unique=True, help_text="Model id, file hash and prompt style.")
+    signature = models.CharField(
+        max_length=200, unique=True, help_text="Model id, file hash and prompt style."
+    )
     model_id = models.CharField(max_length=100)
     dim = models.PositiveIntegerField()
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.BUILDING)
-    last_seq = models.BigIntegerField(default=0, help_text="Highest sequence number given to a vector of this space.")
+    last_seq = models.BigIntegerField(
+        default=0, help_text="Highest sequence number given to a vector of this space."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(fields=["status"], condition=Q(status="active"), name="embeddings_one_active_space")
+            models.UniqueConstraint(
+                fields=["status"], condition=Q(status="active"), name="embeddings_one_active_space"
+            )
         ]
 
     def __str__(self) -> str:
@@ -48,7 +54,9 @@ class Vector(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["space", "collection", "object_id"], name="embeddings_vector_unique"),
+            models.UniqueConstraint(
+                fields=["space", "collection", "object_id"], name="embeddings_vector_unique"
+            ),
         ]
         indexes = [models.Index(fields=["space", "collection", "seq"], name="embeddings_vector_seq")]
 

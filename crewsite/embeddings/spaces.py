@@ -1,0 +1,46 @@
+"""Which space vectors belong to now. Opening a space for a new model happens here; filling it is the backfill's work."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import IntegrityError, transaction
+
+from crewsite.embeddings.models import Space
+from crewsite.embeddings.service import get_embedder
+
+logger = logging.getLogger(__name__)
+
+
+def active_space() -> Space | None:
+    """The space writes go to and searches read. `None` only before any model was ever ready.
+
+    When the running model is not the active space's, its own space is activated and the other retired with its
+    vectors kept, so that going back costs only what was written in between.
+    """
+    space = Space.objects.filter(status=Space.Status.ACTIVE).first()
+    backend = get_embedder()
+    signature = backend.signature if backend.is_ready() else ""
+    if not signature or (space is not None and space.signature == signature):
+        return space
+    try:
+        return _space_activate(signature=signature, model_id=backend.model_id, dim=backend.dim)
+    except IntegrityError:
+        # Another process activated a space in the same moment: the database let one through, and that one counts.
+        return Space.objects.filter(status=Space.Status.ACTIVE).first()
+
+
+def _space_activate(*, signature: str, model_id: str, dim: int) -> Space:
+    with transaction.atomic():
+        space, _ = Space.objects.get_or_create(
+            signature=signature, defaults={"model_id": model_id, "dim": dim, "status": Space.Status.BUILDING}
+        )
+        retired = Space.objects.filter(status=Space.Status.ACTIVE).exclude(pk=space.pk)
+        for old in retired:
+            logger.warning(
+                "The embedding model changed from %s to %s; vectors are made anew.", old.model_id, model_id
+            )
+        retired.update(status=Space.Status.RETIRED)
+        Space.objects.filter(pk=space.pk).update(status=Space.Status.ACTIVE)
+    space.status = Space.Status.ACTIVE
+    return space
