@@ -1,0 +1,91 @@
+"""Recall over many episodes, beside the two things it cannot be faster than: embedding the query and searching vectors."""
+
+from __future__ import annotations
+
+import argparse
+import random
+
+from bench.report import Report, percentiles, time_each
+from bench.site import prepare, sentence
+
+QUERIES = 400
+WARM_UP = 20
+
+
+def run(options: argparse.Namespace) -> Report:
+    prepare()
+    rng = random.Random(7)
+    store(rng, options.rows)
+    queries = [" ".join(sentence(rng, number).split()[:10]) for number in range(QUERIES + WARM_UP)]
+    figures = {
+        "episodes": float(options.rows),
+        **percentiles("recall", time_each(recall, queries)[WARM_UP:]),
+        **percentiles("recall_without_embed", time_each(recall, queries)[WARM_UP:]),
+        **percentiles("embed_here", time_each(embed_here, [f"{q} again" for q in queries])[WARM_UP:]),
+        **percentiles("llama_embed", time_each(bare_embedder(), queries)[WARM_UP:]),
+        **percentiles("plain_faiss", time_each(plain_faiss(options.rows), queries)[WARM_UP:]),
+    }
+    figures["embed_ratio"] = figures["embed_here_p50_ms"] / figures["llama_embed_p50_ms"]
+    return Report(
+        "recall",
+        figures,
+        {
+            "recall_p50_ms": ("<=", 10),
+            "recall_p95_ms": ("<=", 25),
+            "recall_without_embed_p50_ms": ("<=", 5),
+            "embed_ratio": ("<=", 1.2),
+        },
+    )
+
+
+def store(rng: random.Random, rows: int) -> None:
+    """Writes the episodes through the service and embeds them with the backfill, as an import would."""
+    from crewsite.accounts.services import default_workspace
+    from crewsite.search.tasks import embeddings_backfill, index_write
+    from crewsite.security.origin import Origin, Source
+    from memory.services import episodic_write
+
+    home, origin = default_workspace(), Origin(source=Source.IMPORT)
+    for number in range(rows):
+        result = episodic_write(
+            home=home, text=sentence(rng, number), origin=origin, importance=rng.random(), preserve=True, defer_embedding=True
+        )
+        if result.outcome != "stored":
+            raise SystemExit(f"Row {number} was not stored: {result.message}")
+    embeddings_backfill()
+    index_write()
+
+
+def recall(query: str) -> None:
+    from crewsite.accounts.services import default_workspace
+    from memory.selectors import episodic_search
+
+    found = episodic_search(home=default_workspace(), query=query)
+    if found.degraded or not found.hits:
+        raise SystemExit(f"The recall was degraded ({found.degraded}) or empty; its time would mean nothing.")
+
+
+def embed_here(query: str) -> None:
+    from crewsite.embeddings.service import embed_query
+
+    embed_query(query)
+
+
+def bare_embedder():  # type: ignore[no-untyped-def]  # noqa: ANN201
+    from llama_cpp import Llama
+
+    from crewsite.embeddings.service import get_embedder
+
+    model = Llama(str(get_embedder().path), embedding=True, n_threads=1, verbose=False)
+    return model.embed
+
+
+def plain_faiss(rows: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    import faiss
+    import numpy as np
+
+    vectors = np.random.default_rng(3).standard_normal((rows, 384)).astype(np.float32)
+    faiss.normalize_L2(vectors)
+    index = faiss.IndexFlatIP(384)
+    index.add(vectors)
+    return lambda query: index.search(vectors[hash(query) % rows][None], 50)
