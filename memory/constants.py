@@ -1,0 +1,94 @@
+"""Numbers of layers 1 to 5, each with where it comes from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+# Facts (chapter 02, 2.3; seed 004, "Semantic Memory").
+KEY_PATTERN: Final = re.compile(r"[a-z][a-z0-9_.]*[a-z0-9]", re.ASCII)
+KEY_MAX_CHARS: Final = 100
+KEY_PREFIXES: Final = ("pref.", "project.", "user.")
+KEY_RESERVED_PREFIX: Final = "lesson."
+VALUE_MAX_BYTES: Final = 4_096
+MIN_CONFIDENCE: Final = 0.8  # of a write that no person asked for
+EQUAL_CONFIDENCE_WITHIN: Final = 0.1
+FLOAT_SLACK: Final = 1e-9  # 0.9 - 0.8 is 0.09999999999999998 in binary
+VECTOR_WEIGHT: Final = 0.6
+KEYWORD_WEIGHT: Final = 0.4
+KEY_MATCH_WEIGHT: Final = 3.0
+MAX_RETIRED_EPISODES: Final = 3  # an uncapped rule once swept a fifth of a store (2.3)
+MIN_QUOTED_CHARS: Final = 3  # a shorter value ("a", "12") is quoted by chance
+QUOTING_ROWS_LOOKED_AT: Final = 200  # newest first; bounds the work after a commit
+
+# Episodes (2.4; seed 004, "Episodic Memory").
+TEXT_MIN_CHARS: Final = 10
+TEXT_MAX_CHARS: Final = 2_000
+DEFAULT_IMPORTANCE: Final = 0.5
+MAX_TAGS: Final = 10
+TAG_PATTERN: Final = re.compile(r"[a-z0-9_-]{1,32}", re.ASCII)
+NEIGHBOURS_LOOKED_AT: Final = 16  # nearest rows a write compares itself with; those deleted meanwhile are skipped
+IMPORTANCE_BASE: Final = 0.7
+IMPORTANCE_SHARE: Final = 0.3
+DECAY_PER_DAY: Final = 0.03
+MMR_LAMBDA: Final = 0.6
+MIN_POOL: Final = 50
+POOL_PER_HIT: Final = 5
+MAX_POOL: Final = 1_000
+GUARDED_HITS: Final = 2
+LONG_TEXT_CHARS: Final = 300
+# Where a row has no vector, its keyword score stands in for the cosine, scaled so that a full match counts like a row
+# that is just admitted (2.4, the floor of admission).
+KEYWORD_AS_COSINE: Final = 0.55
+MIN_COSINE: Final = 1e-6  # a cosine of 0 or less is counted as this, so that the logarithm exists
+# With no vectors at all the floors of admission have nothing to look at; half of the question's words must be there.
+KEYWORD_RUNG_MIN_OVERLAP: Final = 0.5
+SECONDS_PER_DAY: Final = 86_400.0
+ACCESS_FLUSH_SECONDS: Final = 2.0
+ACCESS_MAX_PENDING: Final = 5_000  # rows waiting to be marked as read; over it new marks are dropped, reads go on
+
+# History (2.2; seed 004, "Decaying Memory").
+HISTORY_FULL_DAYS: Final = 14
+HISTORY_FIRST_ENTRY_DAYS: Final = 61
+HISTORY_DAYS: Final = 181
+HISTORY_CACHE_SECONDS: Final = 5.0
+HISTORY_TITLE_MAX_CHARS: Final = 200
+
+# Documents and history at the reference window (2, table; seed 004, "Per-section caps"): int(165_000 x fraction).
+CONTEXT_BUDGET_BASE_CHARS: Final = 165_000
+PREFERENCES_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.026)
+PROJECTS_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.039)
+HISTORY_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.16)
+
+REVIEW_SUMMARY_MAX_CHARS: Final = 300
+RECALL_TOOL_MAX_CHARS: Final = 3_000  # chapter 06, 6.4
+RECALL_QUERY_MAX_CHARS: Final = 2_000
+RECALL_TOOL_LIMIT: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Cosines of one embedding model. They do not carry over: another model spreads its cosines otherwise.
+
+    `latin_only`: the model was trained on English, so that it places texts of other scripts by accident.
+    """
+
+    near_duplicate: float
+    relevance: float
+    relevance_long: float
+    latin_only: bool = False
+
+
+# Those of the 0.6B model (seed 004, `_EPISODIC_RELEVANCE_THRESHOLD` and its neighbours), also used for unknown models.
+SEED_THRESHOLDS: Final = Thresholds(near_duplicate=0.88, relevance=0.55, relevance_long=0.42)
+
+THRESHOLDS: Final[dict[str, Thresholds]] = {
+    "qwen3-embedding-0.6b": SEED_THRESHOLDS,
+    # Derived by `python -m bench thresholds` from bench/thresholds.csv.
+    "minilm-l6-v2": Thresholds(near_duplicate=0.88, relevance=0.35, relevance_long=0.28, latin_only=True),
+}
+
+
+def thresholds_for(model_id: str) -> Thresholds:
+    return THRESHOLDS.get(model_id, SEED_THRESHOLDS)
