@@ -1,0 +1,107 @@
+"""Writes the audit trail of memory rows and keeps its ring bounded. Acts and refusals outside memory are not recorded here."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count
+
+from crewsite.security.constants import EVENTS_CEILING_PER_HOME, EVENTS_IN_FLIGHT_ROWS, EVENTS_KEPT_PER_HOME
+from crewsite.security.models import MemoryEvent
+from crewsite.security.origin import Origin, Source, Surface
+from crewsite.security.text import clean
+
+_REASON_CHARS = 200
+_ACTOR_CHARS = 150
+_RING_ORIGIN = Origin(source=Source.TASK, surface=Surface.TASK)
+
+# Per home: the event id at which it was counted last, and the first id at which it could stand over the ceiling. Ids
+# only grow, in all processes, so a home cannot have gained more rows than ids were handed out since the count.
+_counted: dict[int, tuple[int, int]] = {}
+
+
+def event_record(
+    *,
+    home_id: int,
+    event: str,
+    memory_type: str,
+    object_id: int | None = None,
+    old: Any = None,
+    new: Any = None,
+    reason: str = "",
+    origin: Origin,
+) -> MemoryEvent:
+    """One row in the caller's transaction. `old` and `new` are text or anything JSON can say; None is stored as empty.
+
+    A text that was refused must come in as `redaction.snippet(text)`.
+    """
+    row = MemoryEvent.objects.create(
+        home_id=home_id,
+        event=event,
+        memory_type=memory_type,
+        object_id=object_id,
+        old_value=_as_text(old),
+        new_value=_as_text(new),
+        reason=clean(reason)[:_REASON_CHARS],
+        source=origin.source,
+        actor=clean(origin.actor)[:_ACTOR_CHARS],
+        surface=origin.surface,
+        conversation_id=origin.conversation_id,
+    )
+    # A failing trim is logged and left to the daily prune: it must not undo or fail a write that is committed.
+    transaction.on_commit(partial(_ring_check, home_id, row.pk), robust=True)
+    return row
+
+
+def events_prune() -> int:
+    """Cut every home back to the ring's size and answer how many events were dropped. Each drop is itself an event."""
+    full = (
+        MemoryEvent.objects.order_by()
+        .values("home_id")
+        .annotate(rows=Count("id"))
+        .filter(rows__gt=EVENTS_KEPT_PER_HOME)
+        .values_list("home_id", flat=True)
+    )
+    return sum(_ring_trim(home_id, over=EVENTS_KEPT_PER_HOME) for home_id in list(full))
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        value = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    return clean(value)
+
+
+def _ring_check(home_id: int, event_id: int) -> None:
+    counted_at, safe_until = _counted.get(home_id, (0, 0))
+    if counted_at <= event_id < safe_until:
+        return
+    _ring_trim(home_id, over=EVENTS_CEILING_PER_HOME)
+    rows = MemoryEvent.objects.in_home(home_id).count()
+    room = EVENTS_CEILING_PER_HOME - EVENTS_IN_FLIGHT_ROWS - rows
+    _counted[home_id] = (event_id, event_id + max(0, room))
+
+
+def _ring_trim(home_id: int, *, over: int) -> int:
+    """Drop the oldest rows of a home that holds more than `over`, leaving `EVENTS_KEPT_PER_HOME` with the drop's own event."""
+    events = MemoryEvent.objects.in_home(home_id)
+    if events.count() <= over:
+        return 0
+    with transaction.atomic():
+        oldest_kept = list(events.order_by("-id").values_list("id", flat=True)[EVENTS_KEPT_PER_HOME - 2 :][:1])
+        dropped, _ = events.filter(id__lt=oldest_kept[0]).delete() if oldest_kept else (0, {})
+        if dropped:
+            MemoryEvent.objects.create(
+                home_id=home_id,
+                event=MemoryEvent.Event.EVENTS_DROPPED,
+                memory_type="",
+                new_value=str(dropped),
+                reason=f"{dropped} oldest events dropped, {EVENTS_KEPT_PER_HOME} kept",
+                source=_RING_ORIGIN.source,
+                surface=_RING_ORIGIN.surface,
+            )
+    return dropped
