@@ -1,22 +1,25 @@
-"""What a tool offered to a model is: a plain function of a `ToolContext` and its parameters that returns a `ToolResult`.
-Chat and MCP wrap the same functions; the functions themselves live with the app that owns the idea."""
+"""What a tool offered to a model is: a plain function of a `ToolContext` and its parameters that returns a
+`ToolResult`. Chat and MCP wrap the same functions; the functions themselves live with the app that owns the
+idea."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
-from uuid import UUID
+from typing import TYPE_CHECKING, Any
 
 from crewsite.security.origin import Surface
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """On whose behalf a tool runs. The rows are typed loosely because their apps stand above this package.
 
-    `workspace` is an `accounts.Workspace`, `user` an `accounts.User`, `conversation` a `conversations.Conversation` or
-    None where there is none (MCP).
+    `workspace` is an `accounts.Workspace`, `user` an `accounts.User`, `conversation` a
+    `conversations.Conversation` or None where there is none (MCP).
     """
 
     workspace: Any
@@ -34,5 +37,6 @@ class ToolResult:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-# First parameter: the context. The rest become the tool's JSON schema; the docstring is the description the model reads.
+# First parameter: the context. The rest become the tool's JSON schema; the docstring is the description the
+# model reads.
 ToolFunction = Callable[..., ToolResult]

@@ -1,0 +1,133 @@
+"""One error for everything a model call can do wrong, with a reason a person can read and whether a retry
+may help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
+
+MAX_REASON_CHARS = 300
+SERVER_ERROR = 500
+
+
+class LlmError(Exception):
+    """A failed model call. `counts` says whether the endpoint itself is to blame, which the circuit breaker
+    watches."""
+
+    def __init__(self, reason: str, *, retryable: bool, counts: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason[:MAX_REASON_CHARS]
+        self.retryable = retryable
+        self.counts = counts
+
+
+def html_answer() -> LlmError:
+    return LlmError(
+        "The model endpoint answered with a web page instead of a model's answer. Check CREW_LLM_BASE_URL: "
+        "it usually ends in /v1.",
+        retryable=False,
+    )
+
+
+def empty_answer() -> LlmError:
+    return LlmError("The model answered with nothing.", retryable=True)
+
+
+def explain(error: BaseException) -> LlmError:
+    """The readable form of any exception a model call raised; the first one of the chain that says something
+    wins."""
+    from pydantic_ai import exceptions as ai
+
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, LlmError):
+            return seen
+        seen = seen.__cause__
+    if isinstance(error, ai.ModelAPIError):
+        return _explain_endpoint(error)
+    if isinstance(error, ai.UsageLimitExceeded):
+        return LlmError("The model called tools again and again; it was stopped.", retryable=True)
+    if isinstance(error, ai.ContentFilterError):
+        return LlmError("The model's provider refused this content.", retryable=False)
+    if isinstance(error, ai.OutputTokenLimitExceeded | ai.IncompleteToolCall):
+        return LlmError("The model ran out of room before it answered.", retryable=True)
+    if isinstance(error, TimeoutError):
+        return LlmError("The model took too long; it was stopped.", retryable=True, counts=True)
+    if isinstance(error, ai.UnexpectedModelBehavior):
+        return _explain_behaviour(error)
+    return LlmError(f"The model call failed: {type(error).__name__}.", retryable=True)
+
+
+def _explain_endpoint(error: ModelAPIError) -> LlmError:
+    from pydantic_ai import exceptions as ai
+
+    match error:
+        case ai.ModelContextWindowExceededError():
+            return LlmError("The conversation is too long for the model. Start a new one.", retryable=False)
+        case ai.ModelAuthenticationError():
+            return LlmError(
+                "The model endpoint refused the API key. Check CREW_LLM_API_KEY.", retryable=False
+            )
+        case ai.ModelNotFoundError():
+            return LlmError(
+                f"The model endpoint does not know the model {error.model_name}. Check CREW_LLM_MODEL and "
+                "CREW_LLM_BASE_URL.",
+                retryable=False,
+            )
+        case ai.ModelQuotaExceededError():
+            return LlmError("The model account's quota or credit is used up.", retryable=False)
+        case ai.ModelRateLimitError():
+            wait = f" It asks to wait {error.retry_after:.0f} s." if error.retry_after else ""
+            return LlmError(f"The model endpoint is busy (too many requests).{wait}", retryable=True)
+        case ai.ModelRequestTimeout():
+            if error.setting == "first_event_timeout":
+                return LlmError(
+                    f"The model sent nothing for {error.timeout:.0f} s.", retryable=True, counts=True
+                )
+            return LlmError(f"The model took longer than {error.timeout:.0f} s.", retryable=True, counts=True)
+        case ai.ModelConnectionError():
+            return _explain_connection(error)
+        case ai.ModelHTTPError():
+            return _explain_status(error)
+    if "decode" in error.message:
+        return LlmError("The model endpoint sent something that is not JSON.", retryable=True, counts=True)
+    return LlmError(f"The model endpoint reported an error: {error.message}", retryable=True, counts=True)
+
+
+def _explain_connection(error: object) -> LlmError:
+    phase = getattr(error, "phase", None)
+    if phase in {"connect", "pool"}:
+        return LlmError("The model endpoint cannot be reached. Is it running?", retryable=True, counts=True)
+    return LlmError("The connection to the model broke off.", retryable=True, counts=True)
+
+
+def _explain_status(error: ModelHTTPError) -> LlmError:
+    if error.status_code >= SERVER_ERROR:
+        return LlmError(
+            f"The model endpoint failed with status {error.status_code}.", retryable=True, counts=True
+        )
+    return LlmError(
+        f"The model endpoint refused the request with status {error.status_code}: {_detail(error.body)}",
+        retryable=False,
+    )
+
+
+def _detail(body: object) -> str:
+    """The endpoint's own message out of an error body, if it has one in the usual place."""
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        message = inner.get("message") if isinstance(inner, dict) else inner
+        if isinstance(message, str):
+            return message
+    return "no reason given"
+
+
+def _explain_behaviour(error: Exception) -> LlmError:
+    message = str(error)
+    if "without content" in message or "empty" in message.lower() or "output retries" in message:
+        return empty_answer()
+    if "tool" in message.lower():
+        return LlmError("The model kept calling a tool wrongly; it was stopped.", retryable=True)
+    return LlmError("The model answered in a way that could not be read.", retryable=True)

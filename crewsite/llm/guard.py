@@ -1,0 +1,64 @@
+"""The model wrapper that stands between every caller and the endpoint: it asks the circuit breaker first and
+turns whatever goes wrong into an `LlmError`. Importing it loads pydantic-ai."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.models.wrapper import WrapperModel
+
+from crewsite.llm.errors import LlmError, explain
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+    from pydantic_ai.settings import ModelSettings
+
+    from crewsite.llm.breaker import Breaker
+
+
+class GuardedModel(WrapperModel):
+    def __init__(self, wrapped: Model, breaker: Breaker) -> None:
+        super().__init__(wrapped)
+        self.breaker = breaker
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        self.breaker.check()
+        try:
+            response = await super().request(messages, model_settings, model_request_parameters)
+        except Exception as error:
+            raise self._judged(error) from error
+        self.breaker.succeeded()
+        return response
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: Any = None,
+    ) -> AsyncIterator[StreamedResponse]:
+        self.breaker.check()
+        try:
+            async with super().request_stream(
+                messages, model_settings, model_request_parameters, run_context
+            ) as response:
+                yield response
+        except Exception as error:
+            raise self._judged(error) from error
+        self.breaker.succeeded()
+
+    def _judged(self, error: Exception) -> LlmError:
+        explained = explain(error)
+        if explained.counts:
+            self.breaker.failed()
+        return explained
