@@ -42,7 +42,9 @@ class Conversation(models.Model):
     learns = models.BooleanField(default=True, help_text="Off: consolidation leaves this conversation out.")
     model = models.CharField(max_length=200, blank=True, help_text="Empty: the site's default model.")
     agent_prompt = models.TextField(blank=True)
-    project = models.CharField(max_length=500, blank=True, help_text="Path of the project the conversation is about.")
+    project = models.CharField(
+        max_length=500, blank=True, help_text="Path of the project the conversation is about."
+    )
     pinned = models.BooleanField(default=False)
     archived_at = models.DateTimeField(null=True, blank=True)
     prefs_offset = models.PositiveIntegerField(default=0)
@@ -57,7 +59,9 @@ class Conversation(models.Model):
         ordering = ["-last_activity_at"]
         constraints = [
             models.UniqueConstraint(
-                fields=["surface", "external_ref"], condition=~Q(external_ref=""), name="conversations_external_unique"
+                fields=["surface", "external_ref"],
+                condition=~Q(external_ref=""),
+                name="conversations_external_unique",
             )
         ]
 
@@ -91,12 +95,16 @@ class Message(models.Model):
     attachments = models.JSONField(default=list, blank=True)
     usage = models.JSONField(default=dict, blank=True)
     finish_reason = models.CharField(max_length=32, blank=True, help_text="stop, stopped, interrupted, error")
-    private = models.BooleanField(default=False, help_text="Written in a private stretch: never consolidated.")
+    private = models.BooleanField(
+        default=False, help_text="Written in a private stretch: never consolidated."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["conversation", "seq"]
-        constraints = [models.UniqueConstraint(fields=["conversation", "seq"], name="conversations_message_seq")]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "seq"], name="conversations_message_seq")
+        ]
 
     def __str__(self) -> str:
         return f"{self.role}: {self.content[:60]}"

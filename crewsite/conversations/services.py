@@ -1,0 +1,141 @@
+"""Writes of conversations and messages. What a turn is, and who may run one, belongs to chat."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from crewsite.conversations.constants import TITLE_MAX_CHARS, TITLE_PROPOSED_CHARS, TITLE_PROPOSED_WORDS
+from crewsite.conversations.models import Conversation, Message
+from crewsite.conversations.rendering import render_markdown
+from crewsite.security.origin import Surface
+from crewsite.security.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crewsite.accounts.models import User, Workspace
+
+
+def conversation_create(
+    *,
+    owner: User,
+    workspace: Workspace,
+    surface: Surface = Surface.WEB,
+    mode: Conversation.Mode = Conversation.Mode.PERSISTENT,
+    title: str = "",
+    model: str = "",
+    project: str = "",
+    agent_prompt: str = "",
+    external_ref: str = "",
+) -> Conversation:
+    return Conversation.objects.create(
+        owner=owner,
+        workspace=workspace,
+        surface=surface,
+        mode=mode,
+        title=clean(title).strip()[:TITLE_MAX_CHARS],
+        model=model,
+        project=project,
+        agent_prompt=agent_prompt,
+        external_ref=external_ref,
+    )
+
+
+def message_append(
+    *,
+    conversation: Conversation,
+    role: Message.Role,
+    content: str,
+    author: User | None = None,
+    author_label: str = "",
+    private: bool | None = None,
+    tool_calls: Sequence[dict[str, Any]] = (),
+    attachments: Sequence[dict[str, Any]] = (),
+    finish_reason: str = "",
+) -> Message:
+    """Append under the next `seq`; the conversation row is locked while it is found, so two writers never
+    share one.
+
+    `private` follows the conversation's mode unless given: messages of a private stretch are never
+    consolidated.
+    """
+    text = clean(content)
+    with transaction.atomic():
+        row = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        last = row.messages.aggregate(last=Max("seq"))["last"] or 0
+        message = Message.objects.create(
+            conversation=row,
+            seq=last + 1,
+            role=role,
+            author=author,
+            author_label=author_label,
+            content=text,
+            content_html=render_markdown(text),
+            tool_calls=list(tool_calls),
+            attachments=list(attachments),
+            finish_reason=finish_reason,
+            private=(not row.writes_memory) if private is None else private,
+        )
+        row.last_activity_at = message.created_at
+        row.save(update_fields=["last_activity_at"])
+    conversation.last_activity_at = row.last_activity_at
+    return message
+
+
+def message_update(
+    *,
+    message: Message,
+    content: str,
+    tool_calls: Sequence[dict[str, Any]] | None = None,
+    finish_reason: str | None = None,
+    usage: dict[str, Any] | None = None,
+    render: bool = True,
+) -> Message:
+    """Replace the content of a message that is still being written. `render=False` leaves the HTML for the
+    end."""
+    message.content = clean(content)
+    fields = ["content"]
+    if render:
+        message.content_html = render_markdown(message.content)
+        fields.append("content_html")
+    for name, value in (("tool_calls", tool_calls), ("finish_reason", finish_reason), ("usage", usage)):
+        if value is not None:
+            setattr(message, name, list(value) if name == "tool_calls" else value)
+            fields.append(name)
+    message.save(update_fields=fields)
+    return message
+
+
+def conversation_rename(*, conversation: Conversation, title: str) -> Conversation:
+    conversation.title = " ".join(clean(title).split())[:TITLE_MAX_CHARS]
+    conversation.save(update_fields=["title"])
+    return conversation
+
+
+def conversation_set_mode(*, conversation: Conversation, mode: Conversation.Mode) -> Conversation:
+    """From the next message on; what was said in another mode keeps its mark."""
+    conversation.mode = mode
+    conversation.save(update_fields=["mode"])
+    return conversation
+
+
+def conversation_archive(*, conversation: Conversation) -> Conversation:
+    conversation.archived_at = timezone.now()
+    conversation.save(update_fields=["archived_at"])
+    return conversation
+
+
+def title_propose(text: str) -> str:
+    """A title from the first words of a message: its first sentence, without Markdown signs, cut between
+    words."""
+    plain = re.sub(r"[`*_#>\[\]]+", "", clean(text))
+    first = re.split(r"(?<=[.!?])\s|\n", plain.strip(), maxsplit=1)[0]
+    words = " ".join(first.split()[:TITLE_PROPOSED_WORDS])
+    if len(words) > TITLE_PROPOSED_CHARS:
+        words = words[: TITLE_PROPOSED_CHARS - 1].rsplit(" ", 1)[0] + "…"
+    return words.rstrip(" .,;:")
