@@ -1,17 +1,34 @@
-"""System checks of the whole site: what the environment says wrong, and what production refuses to start with."""
+"""System checks of the site: what is wrong in the environment, and what production refuses to start with."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import CheckMessage, Error, Tags, register, run_checks
 from django.core.exceptions import ImproperlyConfigured
 
 from crewsite.settings.env import PROBLEMS
 
 MIN_SECRET_CHARS = 50
+EXIT_CONFIG = 78  # EX_CONFIG of sysexits.h: a supervisor need not restart what no restart mends
+
+
+def refuse_unsafe_start() -> None:
+    """End the process with every finding and its fix if the site must not serve like this (13.12).
+
+    Django runs checks for commands only: the web process calls this before it serves, and so does the worker.
+    """
+    findings = [found for found in run_checks(tags=[Tags.security]) if found.is_serious()]
+    if not findings:
+        return
+    for found in findings:
+        hint = f"\n    {found.hint}" if found.hint else ""
+        sys.stderr.write(f"{found.id}: {found.msg}{hint}\n")
+    sys.stderr.write("Crewsite does not start until this is mended.\n")
+    sys.exit(EXIT_CONFIG)
 
 
 @register(Tags.security)
@@ -54,7 +71,9 @@ def _production_problems() -> Iterator[CheckMessage]:
     home = settings.CREW_HOME
     if home.exists() and home.stat().st_mode & 0o077:
         yield Error(
-            f"{home} can be read by other accounts of this machine.", hint=f"chmod 700 {home}", id="crewsite.E005"
+            f"{home} can be read by other accounts of this machine.",
+            hint=f"chmod 700 {home}",
+            id="crewsite.E005",
         )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from knox.models import AbstractAuthToken
+from knox.models import AbstractAuthToken, AuthTokenManager
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DEFAULT_SLUG = "default"
 
 
-class User(AbstractUser):
+class User(AbstractUser):  # type: ignore[django-manager-missing]  # knox has no types
     """A person. An operator is a superuser."""
 
 
@@ -42,7 +42,7 @@ class WorkspaceQuerySet(models.QuerySet["Workspace"]):
         return self.filter(Q(memberships__user=user, memberships__role__in=roles)).distinct()
 
 
-class Workspace(models.Model):
+class Workspace(models.Model):  # type: ignore[django-manager-missing]  # knox has no types
     """A body of memory with members. Layers 1-3 live here, layers 4-6 in the memory home."""
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -54,12 +54,14 @@ class Workspace(models.Model):
         null=True,
         blank=True,
         related_name="guests",
-        help_text="Whose facts, episodes and lessons this workspace reads and writes. Empty: the default workspace's.",
+        help_text="Whose facts, episodes and lessons are used here. Empty: those of the default workspace.",
     )
     is_isolated = models.BooleanField(default=False, help_text="Keeps its own facts, episodes and lessons.")
     time_zone = models.CharField(max_length=64, default="UTC")
     language = models.CharField(max_length=16, default="en")
-    steering = models.TextField(blank=True, help_text="Standing instructions every new conversation starts with.")
+    steering = models.TextField(
+        blank=True, help_text="Standing instructions every new conversation starts with."
+    )
     agent_prompt = models.TextField(blank=True, help_text="Who the assistant is in this workspace.")
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(auto_now=True)
@@ -87,7 +89,9 @@ class Membership(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["user", "workspace"], name="accounts_membership_unique")]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "workspace"], name="accounts_membership_unique")
+        ]
 
     def __str__(self) -> str:
         return f"{self.user} in {self.workspace}"
@@ -97,9 +101,13 @@ class ApiToken(AbstractAuthToken):
     """A named API token, hashed at rest; shown once when made."""
 
     name = models.CharField(max_length=100)
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, null=True, blank=True, related_name="tokens")
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, null=True, blank=True, related_name="tokens"
+    )
     scopes = models.JSONField(default=list, help_text="Any of read, write, admin.")
     last_used_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[models.Manager[ApiToken]] = AuthTokenManager()
 
     def __str__(self) -> str:
         return self.name

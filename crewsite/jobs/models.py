@@ -33,7 +33,9 @@ class Job(models.Model):
     args = models.JSONField(default=list, blank=True, help_text="Ids and plain values the task takes.")
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(null=True, blank=True)
-    detail = models.JSONField(default=dict, blank=True, help_text="State of the kind itself, such as a download's step.")
+    detail = models.JSONField(
+        default=dict, blank=True, help_text="State of the kind itself, such as a download's step."
+    )
     message = models.CharField(max_length=300, blank=True)
     error = models.TextField(blank=True)
     lease_owner = models.CharField(max_length=100, blank=True)

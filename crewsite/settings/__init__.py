@@ -54,13 +54,13 @@ INSTALLED_APPS = [
     "knox",
     "constance",
     "channels",
-    "django_q",
     "django_htmx",
     "axes",
     "csp",
     "crewsite.apps.CrewsiteConfig",
     "crewsite.security",
     "crewsite.jobs",
+    "django_q",  # behind crewsite.jobs, whose qcluster command checks the site before it serves
     "crewsite.embeddings",
     "crewsite.search",
     "crewsite.accounts",
@@ -168,7 +168,7 @@ CONTENT_SECURITY_POLICY = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "knox.auth.TokenAuthentication",
+        "crewsite.accounts.tokens.CrewTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -186,7 +186,13 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 KNOX_TOKEN_MODEL = "accounts.ApiToken"
-REST_KNOX = {"TOKEN_PREFIX": "crew_", "TOKEN_TTL": None, "TOKEN_LIMIT_PER_USER": None, "AUTO_REFRESH": False}
+REST_KNOX = {
+    "TOKEN_PREFIX": "crew_",
+    "AUTH_HEADER_PREFIX": "Bearer",
+    "TOKEN_TTL": None,
+    "TOKEN_LIMIT_PER_USER": None,
+    "AUTO_REFRESH": False,
+}
 
 CONSTANCE_BACKEND = "constance.backends.database.DatabaseBackend"
 CONSTANCE_DATABASE_CACHE_BACKEND = None
@@ -207,9 +213,13 @@ Q_CLUSTER = {
 }
 CREW_SCHEDULES = [
     "crewsite.jobs.schedules.SCHEDULES",
+    "crewsite.accounts.schedules.SCHEDULES",
     "crewsite.search.schedules.SCHEDULES",
     "memory.schedules.SCHEDULES",
 ]
+# Functions without arguments: each minute after the heartbeat, and once in every worker process as it starts.
+CREW_HEARTBEAT_TASKS: list[str] = []
+CREW_WORKER_START = ["crewsite.embeddings.service.start_loading"]
 
 # Inversions: what stands to the right in the import order registers here by dotted path (docs/architecture.md).
 SEARCH_KINDS = ["memory.search_kinds.SemanticKind", "memory.search_kinds.EpisodicKind", "lessons.search_kinds.LessonKind"]

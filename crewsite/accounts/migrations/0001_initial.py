@@ -69,7 +69,7 @@ class Migration(migrations.Migration):
                 ('agent_prompt', models.TextField(blank=True, help_text='Who the assistant is in this workspace.')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
-                ('memory_home', models.ForeignKey(blank=True, help_text="Whose facts, episodes and lessons this workspace reads and writes. Empty: the default workspace's.", null=True, on_delete=django.db.models.deletion.PROTECT, related_name='guests', to='accounts.workspace')),
+                ('memory_home', models.ForeignKey(blank=True, help_text="Whose facts, episodes and lessons are used here. Empty: those of the default workspace.", null=True, on_delete=django.db.models.deletion.PROTECT, related_name='guests', to='accounts.workspace')),
             ],
             options={
                 'ordering': ['name'],

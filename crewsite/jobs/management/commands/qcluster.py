@@ -1,0 +1,20 @@
+"""`manage.py qcluster`: django-q2's worker, which does not start on a site that is unsafe to serve."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from django_q.management.commands.qcluster import Command as QclusterCommand
+
+from crewsite.checks import refuse_unsafe_start
+
+
+class Command(QclusterCommand):
+    # The checks run once, below, with the exit status that supervisors know as a configuration error.
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        os.umask(0o077)
+        refuse_unsafe_start()
+        super().handle(*args, **options)
