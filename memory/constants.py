@@ -28,7 +28,9 @@ TEXT_MAX_CHARS: Final = 2_000
 DEFAULT_IMPORTANCE: Final = 0.5
 MAX_TAGS: Final = 10
 TAG_PATTERN: Final = re.compile(r"[a-z0-9_-]{1,32}", re.ASCII)
-NEIGHBOURS_LOOKED_AT: Final = 16  # nearest rows a write compares itself with; those deleted meanwhile are skipped
+NEIGHBOURS_LOOKED_AT: Final = (
+    16  # nearest rows a write compares itself with; those deleted meanwhile are skipped
+)
 IMPORTANCE_BASE: Final = 0.7
 IMPORTANCE_SHARE: Final = 0.3
 DECAY_PER_DAY: Final = 0.03
@@ -45,8 +47,11 @@ MIN_COSINE: Final = 1e-6  # a cosine of 0 or less is counted as this, so that th
 # With no vectors at all the floors of admission have nothing to look at; half of the question's words must be there.
 KEYWORD_RUNG_MIN_OVERLAP: Final = 0.5
 SECONDS_PER_DAY: Final = 86_400.0
+BULK_ROWS_PER_TRANSACTION: Final = 500  # keeps the write lock of a bulk import under half a second
 ACCESS_FLUSH_SECONDS: Final = 2.0
-ACCESS_MAX_PENDING: Final = 5_000  # rows waiting to be marked as read; over it new marks are dropped, reads go on
+ACCESS_MAX_PENDING: Final = (
+    5_000  # rows waiting to be marked as read; over it new marks are dropped, reads go on
+)
 
 # History (2.2; seed 004, "Decaying Memory").
 HISTORY_FULL_DAYS: Final = 14

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from memory.models import EpisodicMemory, HistoryEntry, SemanticMemory, VersionedDocument
+if TYPE_CHECKING:
+    from memory.models import EpisodicMemory, HistoryEntry, SemanticMemory, VersionedDocument
 
 
 @dataclass(frozen=True, slots=True)

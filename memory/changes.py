@@ -1,0 +1,97 @@
+"""Does a text that sounds like an older one say something else? Numbers, dates, names and negations decide. Pure.
+
+The duplicate gate asks this before it drops a text: a newer fact in nearly the same words must not be lost. In doubt
+the answer is yes; the price is a second row and an entry in the review queue.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from crewsite.security.text import fold
+from memory.vocabulary import DATE_WORDS, FUNCTION_WORDS, NEGATIONS, NUMBER_WORDS, OPPOSITES
+from memory.words import DEFAULT_LANGUAGE, stem
+
+Disagreement = Literal["number", "date", "negation", "name"]
+
+_NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_WORD: Final = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]")
+_LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+
+_NEGATED_END: Final = re.compile(r"n['’]t$")
+_CJK_NEGATION: Final = re.compile(r"[不没沒無无未非]|ない|ません|않|없|못")
+
+
+def disagreement(new: str, old: str) -> Disagreement | None:
+    """What the new text says that the old one does not, or None when it only says it in other words."""
+    new_words, old_words = _words(new), _words(old)
+    new_folded = [fold(word) for word in new_words]
+    old_folded = {fold(word) for word in old_words}
+    if _numbers(new, new_folded) - _numbers(old, list(old_folded)):
+        return "number"
+    if (set(new_folded) & DATE_WORDS) - old_folded:
+        return "date"
+    if _is_negated(new, new_folded) != _is_negated(old, list(old_folded)) or _is_opposite(
+        set(new_folded), old_folded
+    ):
+        return "negation"
+    if _names(new_words) - old_folded or _subject_differs(new_words, old_words):
+        return "name"
+    return None
+
+
+def is_mostly_latin(text: str) -> bool:
+    """Whether at least half of a text's letters are of the Latin script."""
+    letters = len(_LETTER.findall(text))
+    return len(_LATIN.findall(text)) * 2 >= letters
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def _numbers(text: str, folded: list[str]) -> set[str]:
+    return {number.replace(",", ".") for number in _NUMBER.findall(text)} | (set(folded) & NUMBER_WORDS)
+
+
+def _is_negated(text: str, folded: list[str]) -> bool:
+    return bool(
+        any(word in NEGATIONS or _NEGATED_END.search(word) for word in folded) or _CJK_NEGATION.search(text)
+    )
+
+
+def _is_opposite(new: set[str], old: set[str]) -> bool:
+    return any(
+        (one in new and one not in old and other in old and other not in new)
+        or (other in new and other not in old and one in old and one not in new)
+        for one, other in OPPOSITES
+    )
+
+
+def _names(words: list[str]) -> set[str]:
+    """Folded words that look like names anywhere but at the start: capitals, or letters mixed with digits or signs."""
+    return {fold(word) for word in words[1:] if _looks_like_a_name(word)} | {
+        fold(word) for word in words[:1] if any(char.isupper() for char in word[1:]) or _has_digit(word)
+    }
+
+
+def _looks_like_a_name(word: str) -> bool:
+    if fold(word) in FUNCTION_WORDS[DEFAULT_LANGUAGE]:
+        return False
+    return any(char.isupper() for char in word) or _has_digit(word)
+
+
+def _has_digit(word: str) -> bool:
+    return any(char.isdigit() for char in word)
+
+
+def _subject_differs(new: list[str], old: list[str]) -> bool:
+    """A sentence starts with a capital whatever it is, so its first word counts as a name only when all else is equal."""
+    if not new or not old or [fold(word) for word in new[1:]] != [fold(word) for word in old[1:]]:
+        return False
+    first, other = fold(new[0]), fold(old[0])
+    if first in FUNCTION_WORDS[DEFAULT_LANGUAGE] and other in FUNCTION_WORDS[DEFAULT_LANGUAGE]:
+        return False
+    return stem(first, DEFAULT_LANGUAGE) != stem(other, DEFAULT_LANGUAGE)

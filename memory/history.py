@@ -1,0 +1,138 @@
+"""Layer 3 as a prompt shows it: days fade with their age, counted in local days of the workspace (chapter 02, 2.2)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.db.models import Count, OuterRef, Subquery
+
+from memory.constants import (
+    HISTORY_CACHE_SECONDS,
+    HISTORY_DAYS,
+    HISTORY_FIRST_ENTRY_DAYS,
+    HISTORY_FULL_DAYS,
+)
+from memory.models import HistoryEntry
+from memory.results import HistoryText
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import Workspace
+
+DAY_GAP: Final = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    time: dt.time
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One local day: its number of entries, and those that its age still shows, in the order of their times."""
+
+    day: dt.date
+    count: int
+    shown: tuple[Entry, ...] = ()
+
+
+def zone_of(workspace: Workspace) -> dt.tzinfo:
+    """The workspace's time zone; UTC when its name is not known on this machine."""
+    try:
+        return ZoneInfo(workspace.time_zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return dt.UTC
+
+
+def local_moment(workspace: Workspace, at: dt.datetime) -> dt.datetime:
+    return at.astimezone(zone_of(workspace))
+
+
+def history_render(*, workspace: Workspace, now: dt.datetime, cap: int) -> HistoryText:
+    """Newest day first. Over `cap` characters whole days go from the oldest end, never a part of one."""
+    today = local_moment(workspace, now).date()
+    return fit_days(_rendered_days(workspace, today), cap=cap)
+
+
+def render_day(day: Day, *, today: dt.date) -> str:
+    """One day by its age: in full, by its first entry, by its count, or not at all (empty text)."""
+    age = (today - day.day).days
+    header = f"### {day.day:%Y-%m-%d}"
+    if age < HISTORY_FULL_DAYS:
+        return "\n".join([header, *map(_render_entry, day.shown)])
+    if age < HISTORY_FIRST_ENTRY_DAYS:
+        rest = day.count - 1
+        more = [f"...{rest} more {'entry' if rest == 1 else 'entries'}"] if rest > 0 else []
+        return "\n".join([header, *map(_render_entry, day.shown[:1]), *more])
+    if age < HISTORY_DAYS:
+        return f"{header}: {day.count} {'entry' if day.count == 1 else 'entries'}"
+    return ""
+
+
+def fit_days(days: Sequence[str], *, cap: int) -> HistoryText:
+    """The newest days that fit, and how many were left out. `days` come newest first."""
+    kept: list[str] = []
+    size = 0
+    for text in days:
+        size += len(text) + (len(DAY_GAP) if kept else 0)
+        if size > cap:
+            break
+        kept.append(text)
+    return HistoryText(DAY_GAP.join(kept), len(days) - len(kept))
+
+
+def _render_entry(entry: Entry) -> str:
+    return f"#### {entry.time:%H:%M} {entry.title}\n{entry.text}"
+
+
+_lock = threading.Lock()
+_cache: dict[tuple[int, int, dt.date], tuple[float, tuple[str, ...]]] = {}
+
+
+def cache_drop(workspace_id: int) -> None:
+    """Forget what was rendered for a workspace in this process; other processes follow within the cache's five seconds."""
+    with _lock:
+        for key in [key for key in _cache if key[0] == workspace_id]:
+            del _cache[key]
+
+
+def _rendered_days(workspace: Workspace, today: dt.date) -> tuple[str, ...]:
+    key = (workspace.pk, HISTORY_DAYS, today)
+    with _lock:
+        made_at, days = _cache.get(key, (float("-inf"), ()))
+    if time.monotonic() - made_at < HISTORY_CACHE_SECONDS:
+        return days
+    texts = (render_day(day, today=today) for day in _load_days(workspace, today))
+    days = tuple(text for text in texts if text)
+    with _lock:
+        _cache[key] = (time.monotonic(), days)
+    return days
+
+
+def _load_days(workspace: Workspace, today: dt.date) -> Iterable[Day]:
+    """Three queries, whatever the number of rows: full days, first entries, counts."""
+    entries = HistoryEntry.objects.filter(workspace=workspace)
+    full_after = today - dt.timedelta(days=HISTORY_FULL_DAYS)
+    first_after = today - dt.timedelta(days=HISTORY_FIRST_ENTRY_DAYS)
+    counts = dict(
+        entries.filter(day__gt=today - dt.timedelta(days=HISTORY_DAYS))
+        .order_by("-day")
+        .values_list("day")
+        .annotate(count=Count("pk"))
+    )
+    shown: dict[dt.date, list[Entry]] = {}
+    fields = ("day", "time", "title", "text")
+    full = entries.filter(day__gt=full_after)
+    first_of_day = entries.filter(day=OuterRef("day")).order_by("time", "id").values("pk")[:1]
+    first = entries.filter(day__gt=first_after, day__lte=full_after, pk=Subquery(first_of_day))
+    for rows in (full, first):
+        for day, moment, title, text in rows.order_by("-day", "time", "id").values_list(*fields):
+            shown.setdefault(day, []).append(Entry(moment, title, text))
+    return [Day(day, count, tuple(shown.get(day, ()))) for day, count in counts.items()]

@@ -1,0 +1,179 @@
+"""What a key, a value, a text, an importance and a tag may be. Pure; each check names the rule it refuses by."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crewsite.security.text import clean, fold
+from memory.constants import (
+    DEFAULT_IMPORTANCE,
+    KEY_MAX_CHARS,
+    KEY_PATTERN,
+    KEY_PREFIXES,
+    KEY_RESERVED_PREFIX,
+    MAX_TAGS,
+    MIN_CONFIDENCE,
+    TAG_PATTERN,
+    TEXT_MAX_CHARS,
+    TEXT_MIN_CHARS,
+    VALUE_MAX_BYTES,
+)
+from memory.results import Refusal
+
+Json = Any
+
+
+def key_refusal(key: Any, *, extra_prefixes: Sequence[str] = ()) -> Refusal | None:
+    """Why this is no key, or None when it is one."""
+    if not isinstance(key, str):
+        return Refusal("key_format", "A key is text.")
+    if len(key) > KEY_MAX_CHARS:
+        return Refusal(
+            "key_length", f"A key has at most {KEY_MAX_CHARS} characters; this one has {len(key)}."
+        )
+    if not KEY_PATTERN.fullmatch(key):
+        return Refusal(
+            "key_format",
+            "A key is small letters, digits, dots and underscores, starts with a letter and ends with a letter or digit.",
+        )
+    if ".." in key:
+        return Refusal("key_format", "A key has no empty part between two dots.")
+    if key.startswith(KEY_RESERVED_PREFIX):
+        return Refusal(
+            "key_prefix", f"Keys under {KEY_RESERVED_PREFIX} belong to lessons; teach a lesson instead."
+        )
+    allowed = (*KEY_PREFIXES, *extra_prefixes)
+    if not any(key.startswith(prefix) and len(key) > len(prefix) for prefix in allowed):
+        return Refusal("key_prefix", f"A key starts with one of: {', '.join(allowed)}.")
+    return None
+
+
+def parse_prefixes(text: str) -> tuple[str, ...]:
+    """Further key prefixes from their live setting; entries that could never begin a key are left out."""
+    parts = (part.strip() for part in text.split(","))
+    return tuple(part for part in parts if part.endswith(".") and KEY_PATTERN.fullmatch(part + "a"))
+
+
+def clean_value(value: Json) -> Json:
+    """The value with every text in it, keys included, made storable. Raises RecursionError on absurd nesting."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list | tuple):
+        return [clean_value(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key) if isinstance(key, str) else key: clean_value(item) for key, item in value.items()}
+    return value
+
+
+def value_refusal(value: Json) -> Refusal | None:
+    """Why this value cannot be kept, or None. The size is that of its compact JSON in UTF-8."""
+    try:
+        encoded = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        return Refusal(
+            "value_not_json", "A value is JSON: text, numbers, true or false, lists and objects of these."
+        )
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return Refusal("value_empty", "A value is not empty; delete the key instead.")
+    if len(encoded) > VALUE_MAX_BYTES:
+        return Refusal(
+            "value_size", f"A value has at most {VALUE_MAX_BYTES} bytes as JSON; this one has {len(encoded)}."
+        )
+    return None
+
+
+def confidence_refusal(confidence: float, *, is_explicit: bool) -> Refusal | None:
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        return Refusal("confidence_range", "A confidence is a number from 0 to 1.")
+    if not is_explicit and confidence < MIN_CONFIDENCE:
+        return Refusal(
+            "low_confidence",
+            f"What no person asked for needs a confidence of {MIN_CONFIDENCE}; this has {confidence:g}.",
+        )
+    return None
+
+
+def render_value(value: Json) -> str:
+    """A value as words, for the index, for screening and for quoting: lists and objects flattened, keys kept."""
+    return " ".join(_words_of(value))
+
+
+def _words_of(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, bool) or value is None:
+        yield json.dumps(value)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _words_of(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield str(key)
+            yield from _words_of(item)
+    else:
+        yield str(value)
+
+
+def key_words(key: str) -> str:
+    return key.replace(".", " ").replace("_", " ")
+
+
+def same_value(one: Json, other: Json) -> bool:
+    """Equal after case and Unicode folding of every text in them; 1 and true stay different."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(value: Json) -> Json:
+    if isinstance(value, str):
+        return ("text", fold(value))
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, list | tuple):
+        return [_folded(item) for item in value]
+    if isinstance(value, dict):
+        return {fold(str(key)): _folded(item) for key, item in value.items()}
+    return value
+
+
+def text_refusal(text: str) -> Refusal | None:
+    """Why a cleaned, trimmed text is no episode, or None."""
+    if len(text) < TEXT_MIN_CHARS:
+        return Refusal(
+            "text_short", f"An episode has at least {TEXT_MIN_CHARS} characters; this one has {len(text)}."
+        )
+    if len(text) > TEXT_MAX_CHARS:
+        return Refusal(
+            "text_long", f"An episode has at most {TEXT_MAX_CHARS} characters; this one has {len(text)}."
+        )
+    return None
+
+
+def clamp_importance(importance: float) -> float:
+    """0..1; what is no number counts as the default."""
+    return DEFAULT_IMPORTANCE if math.isnan(importance) else min(1.0, max(0.0, float(importance)))
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    kept: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+def tags_of(tags: Iterable[str]) -> Tags:
+    """Folded, without duplicates, at most ten; `dropped` lists as given those that are no tags or are too many."""
+    kept: list[str] = []
+    dropped: list[str] = []
+    for raw in tags:
+        tag = fold(unicodedata.normalize("NFKC", str(raw)))
+        if tag in kept:
+            continue
+        if TAG_PATTERN.fullmatch(tag) and len(kept) < MAX_TAGS:
+            kept.append(tag)
+        else:
+            dropped.append(str(raw))
+    return Tags(tuple(kept), tuple(dropped))

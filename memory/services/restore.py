@@ -1,0 +1,99 @@
+"""Bringing a tombstoned or superseded row back: screened and compared again, audited (chapter 02, 2.8)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from crewsite.embeddings.service import embed_document
+from crewsite.security.events import event_record
+from crewsite.security.models import MemoryEvent
+from memory.conflict import Claim, decide, skip_reason
+from memory.models import EpisodicMemory, SemanticMemory, VersionedDocument
+from memory.results import RestoreResult
+from memory.rules import render_value
+from memory.services import episodic, semantic
+from memory.services.documents import document_restore
+from memory.services.gate import gate
+from memory.services.locks import home_locked
+
+if TYPE_CHECKING:
+    from crewsite.security.origin import Origin
+
+Restorable = SemanticMemory | EpisodicMemory | VersionedDocument
+
+
+def memory_restore(*, row: Restorable, origin: Origin, now: dt.datetime | None = None) -> RestoreResult:
+    """Make a row of layer 1, 2, 4 or 5 live again. What took its place is superseded by it, under the same rules."""
+    now = now or timezone.now()
+    if isinstance(row, SemanticMemory):
+        return _restore_fact(row, origin, now)
+    if isinstance(row, EpisodicMemory):
+        return _restore_episode(row, origin, now)
+    result = document_restore(row=row, origin=origin)
+    outcome = "restored" if result.outcome == "replaced" else result.outcome
+    return RestoreResult(outcome, result.row, result.code, result.message)
+
+
+def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> RestoreResult:
+    text = f"{row.key}: {render_value(row.value)}"
+    refusal = gate(text, home=row.home, memory_type=semantic.KIND, origin=origin)
+    if refusal is not None:
+        return RestoreResult("refused", None, refusal.code, refusal.message)
+    embedding = embed_document(semantic.index_text(row.key, row.value))
+    with home_locked(row.home):
+        row = SemanticMemory.all_objects.get(pk=row.pk)
+        if not row.is_deleted:
+            return RestoreResult("unchanged", row)
+        current = SemanticMemory.objects.filter(home=row.home, key=row.key).first()
+        if current is not None:
+            there = Claim(current.value, current.source, current.confidence)
+            wanted = Claim(row.value, str(origin.source), row.confidence)
+            decision = decide(there, wanted)
+            if decision in {"unchanged", "confirm"}:
+                return RestoreResult("refused", None, "duplicate", f"{row.key} has this value already.")
+            if decision == "skip":
+                return RestoreResult("refused", None, "conflict_skip", skip_reason(there, wanted))
+            semantic.supersede(current, by=row, now=now)
+        row.clear_deleted()
+        row.superseded_by = None
+        row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "superseded_by", "updated_at"])
+        semantic.index_put(row, embedding)
+        _record(row, semantic.KIND, current.value if current else None, row.value, origin)
+    return RestoreResult("restored", row)
+
+
+def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> RestoreResult:
+    refusal = gate(row.text, home=row.home, memory_type=episodic.KIND, origin=origin)
+    if refusal is not None:
+        return RestoreResult("refused", None, refusal.code, refusal.message)
+    embedding = embed_document(row.text)
+    with home_locked(row.home):
+        row = EpisodicMemory.all_objects.get(pk=row.pk)
+        if not row.is_deleted:
+            return RestoreResult("unchanged", row)
+        exact = EpisodicMemory.objects.filter(home=row.home, folded_hash=row.folded_hash).first()
+        near = [] if exact else episodic.near_twins(row.home, row.text, embedding)
+        twin = exact or next((twin.row for twin in near if twin.differs_in is None), None)
+        if twin is not None:
+            return RestoreResult("refused", None, "duplicate", f"Episode {twin.pk} says the same.")
+        row.clear_deleted()
+        row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
+        episodic.index_put(row, embedding)
+        _record(row, episodic.KIND, None, row.text, origin)
+        episodic.evict_over_cap(home=row.home, origin=origin, now=now, keep=(row.pk,))
+    return RestoreResult("restored", row)
+
+
+def _record(row: SemanticMemory | EpisodicMemory, kind: str, old: Any, new: Any, origin: Origin) -> None:
+    event_record(
+        home_id=row.home_id,
+        event=MemoryEvent.Event.RESTORE,
+        memory_type=kind,
+        object_id=row.pk,
+        old=old,
+        new=new,
+        origin=origin,
+    )

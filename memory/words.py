@@ -1,0 +1,75 @@
+"""Words of a text as the keyword side compares them: language by its function words, folded, stemmed. Pure."""
+
+from __future__ import annotations
+
+import re
+import threading
+from functools import lru_cache
+from typing import Any, Final
+
+from crewsite.security.text import fold
+from memory.vocabulary import FUNCTION_WORDS
+
+DEFAULT_LANGUAGE: Final = "english"
+_WORD: Final = re.compile(r"\w+")
+_CYRILLIC: Final = re.compile(r"[\u0400-\u04ff]")
+
+_local = threading.local()
+
+
+def tokens(text: str) -> list[str]:
+    return _WORD.findall(fold(text).replace("_", " "))
+
+
+@lru_cache(maxsize=4_096)
+def detect_language(text: str) -> str:
+    """Name of a snowball stemmer. The language whose function words occur most; English in doubt."""
+    words = tokens(text)
+    if _CYRILLIC.search(text):
+        return "russian"
+    counts = {name: sum(word in known for word in words) for name, known in FUNCTION_WORDS.items()}
+    best = max(counts, key=lambda name: (counts[name], name == DEFAULT_LANGUAGE))
+    return best if counts[best] > counts[DEFAULT_LANGUAGE] else DEFAULT_LANGUAGE
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str, language: str) -> str:
+    return str(_stemmer(language).stemWord(word))
+
+
+def _stemmer(language: str) -> Any:
+    """One stemmer a thread and language: they keep their state in themselves."""
+    import snowballstemmer
+
+    known: dict[str, Any] = _local.__dict__
+    if language not in known:
+        known[language] = snowballstemmer.stemmer(language)
+    return known[language]
+
+
+def stems(text: str, *, language: str = "", drop_function_words: bool = True) -> frozenset[str]:
+    """Stemmed words of a text; function words are dropped unless nothing else is left."""
+    language = language or detect_language(text)
+    words = tokens(text)
+    content = (
+        [word for word in words if word not in FUNCTION_WORDS[language]] if drop_function_words else words
+    )
+    return frozenset(stem(word, language) for word in content or words)
+
+
+def fact_overlap(query: str, *, key: str, value: str, key_weight: float) -> float:
+    """How many of the question's words a fact has, each counted `key_weight` times when its key has it; 0 or more."""
+    language = detect_language(query)
+    asked = stems(query, language=language)
+    in_key = stems(key, language=language, drop_function_words=False)
+    in_value = stems(value, language=language, drop_function_words=False)
+    return sum(key_weight if word in in_key else 1.0 for word in asked if word in in_key or word in in_value)
+
+
+def share_found(query: str, text: str) -> float:
+    """The part of the question's words that a text has, 0..1."""
+    language = detect_language(query)
+    asked = stems(query, language=language)
+    if not asked:
+        return 0.0
+    return len(asked & stems(text, language=language, drop_function_words=False)) / len(asked)
