@@ -12,10 +12,21 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
         "Live episodes a memory home may hold. Over it, the least important and oldest are tombstoned.",
         int,
     ),
+    "EPISODIC_DECAY_BY_TAG": (
+        "",
+        "How fast episodes with a tag fade, a day, where it is not 0.03, for example: incident=0.01, standup=0.1."
+        " Of several tags the slowest counts.",
+        str,
+    ),
     "SEMANTIC_EXTRA_PREFIXES": (
         "",
         "Further key prefixes for facts, separated by commas, for example: team.,infra.",
         str,
     ),
     "CHAT_MAX_RUNNING_TURNS": (4, "Turns of one person that may run at once; further ones wait in order.", int),
+    "MODEL_WINDOWS": (
+        "",
+        "Windows of models by name, in tokens, separated by commas, for example: qwen3:8b=40960. Others: built-in list.",
+        str,
+    ),
 }
