@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
 
-def default_workspace() -> Workspace:
-    return Workspace.objects.get_or_create(slug=DEFAULT_SLUG, defaults={"name": "Default"})[0]
-
-
 def workspaces_for(
     user: User | AnonymousUser, *, token: ApiToken | None = None, at_least: Role = Role.VIEWER
 ) -> WorkspaceQuerySet:
@@ -62,8 +58,24 @@ def outsiders(workspace: Workspace, *, home: Workspace | None = None) -> list[Us
     if home.pk == workspace.pk:
         return []
     inside = Membership.objects.filter(workspace=home).values("user")
-    return list(
-        User.objects.filter(memberships__workspace=workspace, is_superuser=False)
-        .exclude(pk__in=inside)
-        .order_by("username")
+    members = User.objects.filter(memberships__workspace=workspace, is_superuser=False)
+    return list(members.exclude(pk__in=inside).order_by("username"))
+
+
+def sharing_problem(workspace: Workspace, *, joining: User | None = None) -> str:
+    """Why the workspace must not share its memory home, as it is or with one more member; else empty."""
+    home = workspace.home
+    if home.pk == workspace.pk:
+        return ""
+    people = outsiders(workspace, home=home) if joining is None else [joining]
+    strangers = [
+        person.get_username()
+        for person in people
+        if not person.is_superuser and not Membership.objects.filter(workspace=home, user=person).exists()
+    ]
+    if not strangers:
+        return ""
+    return (
+        f"{', '.join(strangers)} would read the memory of {home.name} without being a member there. "
+        f"Isolate {workspace.name}, add them to {home.name}, or confirm the sharing."
     )

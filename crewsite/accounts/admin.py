@@ -1,0 +1,159 @@
+"""People, workspaces, memberships, tokens and login links in admin. Secrets are never shown: only their hashes exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import knox.admin  # noqa: F401  (registers its page now, so that it can be taken away below)
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group
+from knox.models import get_token_model
+from unfold.admin import ModelAdmin, TabularInline
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from crewsite.accounts.models import ApiToken, LoginLink, Membership, User, Workspace
+from crewsite.accounts.selectors import outsiders, sharing_problem
+from crewsite.accounts.services import token_revoke
+from crewsite.rows_admin import ReadOnlyModelAdmin
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
+
+for model in (get_token_model(), Group):
+    if admin.site.is_registered(model):
+        admin.site.unregister(model)
+
+
+class MembershipForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Refuses a membership that would open somebody else's memory, unless the operator confirms it here."""
+
+    confirm_sharing = forms.BooleanField(
+        required=False,
+        help_text="Let this person read the workspace's memory home without being a member there.",
+    )
+
+    class Meta:
+        model = Membership
+        fields = ["user", "workspace", "role"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        user, workspace = cleaned.get("user"), cleaned.get("workspace")
+        if user and workspace and workspace.pk and not cleaned.get("confirm_sharing"):
+            problem = sharing_problem(workspace, joining=user)
+            if problem:
+                raise forms.ValidationError(problem)
+        return cleaned
+
+
+class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Refuses a memory home that present members do not belong to, unless the operator confirms it here."""
+
+    confirm_sharing = forms.BooleanField(
+        required=False, help_text="Let members read the memory home without being members there."
+    )
+
+    class Meta:
+        model = Workspace
+        fields = [
+            "name",
+            "slug",
+            "memory_home",
+            "is_isolated",
+            "time_zone",
+            "language",
+            "steering",
+            "agent_prompt",
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        workspace = self.instance
+        if workspace.pk and not cleaned.get("confirm_sharing"):
+            workspace.memory_home = cleaned.get("memory_home")
+            workspace.is_isolated = bool(cleaned.get("is_isolated"))
+            names = ", ".join(person.get_username() for person in outsiders(workspace))
+            if names:
+                raise forms.ValidationError(
+                    f"{names} would read the memory of {workspace.home} without being a member there. "
+                    "Isolate the workspace, add them to that home, or confirm the sharing."
+                )
+        return cleaned
+
+
+class MembershipInline(TabularInline):
+    model = Membership
+    form = MembershipForm
+    extra = 0
+    autocomplete_fields = ["user"]
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ["username", "email", "is_active", "is_superuser", "last_login"]
+    list_filter = ["is_active", "is_superuser"]
+    filter_horizontal = []
+    fieldsets = [
+        (None, {"fields": ["username", "password"]}),
+        ("Person", {"fields": ["first_name", "last_name", "email"]}),
+        ("Rights", {"fields": ["is_active", "is_staff", "is_superuser"]}),
+        ("Times", {"fields": ["last_login", "date_joined"]}),
+    ]
+    readonly_fields = ["last_login", "date_joined"]
+
+
+@admin.register(Workspace)
+class WorkspaceAdmin(ModelAdmin):
+    form = WorkspaceForm
+    list_display = ["name", "slug", "memory_home", "is_isolated", "time_zone", "language"]
+    list_filter = ["is_isolated"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    list_select_related = ["memory_home"]
+    inlines = [MembershipInline]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Its memory would go with it, past every tombstone."""
+        return False
+
+
+@admin.register(Membership)
+class MembershipAdmin(ModelAdmin):
+    form = MembershipForm
+    list_display = ["user", "workspace", "role", "created_at"]
+    list_filter = ["role", "workspace"]
+    search_fields = ["user__username", "workspace__name"]
+    autocomplete_fields = ["user", "workspace"]
+    list_select_related = ["user", "workspace"]
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyModelAdmin):
+    """Made with `crew token create`, where their text is shown once."""
+
+    list_display = ["name", "token_key", "user", "workspace", "scopes", "created", "expiry", "last_used_at"]
+    fields = list_display
+    search_fields = ["name", "user__username"]
+    list_filter = ["workspace"]
+    list_select_related = ["user", "workspace"]
+    actions = ["revoke"]
+
+    @admin.action(description="Revoke")
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        tokens = list(queryset)
+        for token in tokens:
+            token_revoke(token)
+        self.message_user(request, f"{len(tokens)} revoked.", messages.SUCCESS)
+
+
+@admin.register(LoginLink)
+class LoginLinkAdmin(ReadOnlyModelAdmin):
+    list_display = ["user", "created_at", "expires_at", "used_at"]
+    fields = list_display
+    list_select_related = ["user"]

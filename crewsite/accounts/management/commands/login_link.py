@@ -1,0 +1,31 @@
+"""`crew login-link`: print a one-time login link on this terminal, for the owner or a named person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
+
+from crewsite.accounts.constants import LOGIN_LINK_MINUTES
+from crewsite.accounts.models import User
+from crewsite.accounts.services import login_link_create, owner_ensure
+
+
+def login_url(user: User) -> str:
+    return settings.CREW_PUBLIC_URL + reverse("login_link", args=[login_link_create(user)])
+
+
+class Command(BaseCommand):
+    help = f"Prints a login link that works once, within {LOGIN_LINK_MINUTES} minutes."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--user", metavar="NAME", help="whose link (default: the owner)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name = options["user"]
+        user = User.objects.filter(username=name, is_active=True).first() if name else owner_ensure()
+        if user is None:
+            raise CommandError(f"There is no active person named {name!r}.")
+        self.stdout.write(login_url(user))
