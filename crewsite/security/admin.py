@@ -13,7 +13,17 @@ from crewsite.security.models import MemoryEvent
 
 @admin.register(MemoryEvent)
 class MemoryEventAdmin(ReadOnlyModelAdmin):
-    list_display = ["at", "event", "memory_type", "object_id", "home_id", "reason", "source", "surface", "actor"]
+    list_display = [
+        "at",
+        "event",
+        "memory_type",
+        "object_id",
+        "home_id",
+        "reason",
+        "source",
+        "surface",
+        "actor",
+    ]
     list_filter = ["event", "memory_type", "source", "surface"]
     search_fields = ["old_value", "new_value", "reason", "actor", "=object_id", "=home_id"]
     date_hierarchy = "at"

@@ -1,4 +1,4 @@
-"""Writes the audit trail of memory rows and keeps its ring bounded. Acts and refusals outside memory are not recorded here."""
+"""Writes the audit trail of memory rows and keeps its ring bounded. Other acts are not recorded here."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _REASON_CHARS = 200
 _ACTOR_CHARS = 150
 _RING_ORIGIN = Origin(source=Source.TASK, surface=Surface.TASK)
 
-# Per home: the event id at which it was counted last, and the first id at which it could stand over the ceiling. Ids
-# only grow, in all processes, so a home cannot have gained more rows than ids were handed out since the count.
+# Per home: the event id at which it was counted last, and the first id at which it may be over the ceiling. Ids
+# only grow, in all processes, so a home cannot gain more rows than ids were handed out since the count.
 _counted: dict[int, tuple[int, int]] = {}
 
 
@@ -34,7 +34,7 @@ def event_record(
     reason: str = "",
     origin: Origin,
 ) -> MemoryEvent:
-    """One row in the caller's transaction. `old` and `new` are text or anything JSON can say; None is stored as empty.
+    """One row in the caller's transaction. `old` and `new` are text or anything JSON can say; None is empty.
 
     A text that was refused must come in as `redaction.snippet(text)`.
     """
@@ -51,13 +51,13 @@ def event_record(
         surface=origin.surface,
         conversation_id=origin.conversation_id,
     )
-    # A failing trim is logged and left to the daily prune: it must not undo or fail a write that is committed.
+    # A failing trim is logged and left to the daily prune: it must not fail a write that is committed.
     transaction.on_commit(partial(_ring_check, home_id, row.pk), robust=True)
     return row
 
 
 def events_prune() -> int:
-    """Cut every home back to the ring's size and answer how many events were dropped. Each drop is itself an event."""
+    """Cut every home back to the ring's size; answers how many events went. Each drop is itself an event."""
     full = (
         MemoryEvent.objects.order_by()
         .values("home_id")
@@ -87,12 +87,17 @@ def _ring_check(home_id: int, event_id: int) -> None:
 
 
 def _ring_trim(home_id: int, *, over: int) -> int:
-    """Drop the oldest rows of a home that holds more than `over`, leaving `EVENTS_KEPT_PER_HOME` with the drop's own event."""
+    """Drop the oldest rows of a home holding more than `over`; with the drop's own event the ring is full."""
     events = MemoryEvent.objects.in_home(home_id)
     if events.count() <= over:
         return 0
     with transaction.atomic():
-        oldest_kept = list(events.order_by("-id").values_list("id", flat=True)[EVENTS_KEPT_PER_HOME - 2 :][:1])
+        # Counted again under the write lock: another process may have trimmed in between.
+        if events.count() <= over:
+            return 0
+        oldest_kept = list(
+            events.order_by("-id").values_list("id", flat=True)[EVENTS_KEPT_PER_HOME - 2 :][:1]
+        )
         dropped, _ = events.filter(id__lt=oldest_kept[0]).delete() if oldest_kept else (0, {})
         if dropped:
             MemoryEvent.objects.create(

@@ -33,7 +33,9 @@ class MemoryEvent(models.Model):
 
     home_id = models.BigIntegerField(help_text="Id of the memory home (a workspace) the row belongs to.")
     event = models.CharField(max_length=32, choices=Event.choices)
-    memory_type = models.CharField(max_length=32, help_text="semantic, episodic, lesson, preferences, projects, history")
+    memory_type = models.CharField(
+        max_length=32, help_text="semantic, episodic, lesson, preferences, projects, history"
+    )
     object_id = models.BigIntegerField(null=True, blank=True)
     old_value = models.TextField(blank=True)
     new_value = models.TextField(blank=True)

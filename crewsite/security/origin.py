@@ -1,4 +1,4 @@
-"""Where a write comes from. Every service that changes memory takes one `Origin`, and every audit event carries it."""
+"""Where a write comes from. Services that change memory take one `Origin`; every audit event carries it."""
 
 from __future__ import annotations
 

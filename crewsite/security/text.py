@@ -1,4 +1,4 @@
-"""Normal forms of text: what may be stored, and what counts as the same text. Look-alike folding for scans is in `shadow`."""
+"""Normal forms of text: what may be stored, and what counts as the same. Folding for scans is in `shadow`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CONTROLS = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def clean(text: str) -> str:
-    """Text that every database, JSON encoder and terminal can hold: no NUL, no lone surrogate, no control characters.
+    """Text every database, JSON encoder and terminal can hold: no NUL, lone surrogate or control character.
 
     Line ends become `\\n`; tabs stay; every other control character becomes a blank.
     """
@@ -21,7 +21,7 @@ def clean(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """The one folding used to decide whether two texts are the same: compatibility forms, case and blanks made equal."""
+    """Decides whether two texts are the same: compatibility forms, case and blanks are made equal."""
     if not text.isascii():
         # Case folding can undo a composition and the other way round; two passes reach the stable form.
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).casefold()
