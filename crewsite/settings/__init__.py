@@ -233,6 +233,8 @@ CONTEXT_SOURCES = [
     "memory.context.sources.episodic.EpisodicSource",
     "memory.context.sources.thread.ThreadSource",
 ]
+# Statistics such as when an episode was read last are collected and written by a thread of the process.
+CREW_BACKGROUND_WRITES = True
 CHAT_TOOLS = ["lessons.tools.learn_add", "memory.tools.memory_recall", "memory.tools.memory_remember"]
 
 LANGUAGE_CODE = "en"
