@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 from pathlib import Path
 
+from crewsite.settings.admin_look import UNFOLD as UNFOLD
 from crewsite.settings.env import env_bool, env_choice, env_database, env_int, env_list, env_path, env_str
 from crewsite.settings.keys import secret_key
 from crewsite.settings.live import CONSTANCE_CONFIG as CONSTANCE_CONFIG
@@ -75,6 +76,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "crewsite.dashboard.middleware.PageHeadersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -146,6 +148,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ADMIN = True
 AXES_VERBOSE = False
+AXES_LOCKOUT_TEMPLATE = "429.html"
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

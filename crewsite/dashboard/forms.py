@@ -1,0 +1,28 @@
+"""The one form of the dashboard: what to preview the context packet for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from django import forms
+
+from crewsite.conversations.models import Conversation
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import User, Workspace
+
+WINDOWS: Final = ((1_000_000, "1M tokens"), (200_000, "200k tokens"), (32_000, "32k tokens"))
+RECENT_CONVERSATIONS: Final = 50
+MAX_TEXT_CHARS: Final = 100_000  # the longest message chat accepts (chapter 05, 5.2)
+
+
+class PreviewForm(forms.Form):
+    q = forms.CharField(required=False, max_length=MAX_TEXT_CHARS)
+    window = forms.TypedChoiceField(choices=WINDOWS, coerce=int, empty_value=WINDOWS[0][0], required=False)
+    conversation = forms.ModelChoiceField(queryset=Conversation.objects.none(), required=False)
+
+    def __init__(self, *args: Any, user: User, workspace: Workspace, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        mine = Conversation.objects.for_user(user).filter(workspace=workspace)
+        self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
+        self.recent = list(mine.current()[:RECENT_CONVERSATIONS])

@@ -1,0 +1,85 @@
+"""What each degradation means to a person and what they can do about it, in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    code: str
+    title: str
+    effect: str
+    action: str = ""
+    command: str = ""
+
+
+REMEDIES: Final[dict[str, Remedy]] = {
+    remedy.code: remedy
+    for remedy in (
+        Remedy(
+            "embedder_unavailable",
+            "No embedding model",
+            "Search goes by words, not by meaning.",
+            "Install the compact model:",
+            "crew embeddings install",
+        ),
+        Remedy("embedder_loading", "The embedding model is loading", "Search by meaning starts in seconds."),
+        Remedy(
+            "index_behind",
+            "Vectors are being written",
+            "The newest rows are found by words; by meaning once the worker has caught up.",
+        ),
+        Remedy(
+            "keyword_index_rebuilt",
+            "The keyword index was rebuilt",
+            "It was damaged and has been made again from the rows. Nothing is lost.",
+        ),
+        Remedy(
+            "faiss_unavailable",
+            "FAISS is not usable",
+            "Vectors are compared one by one: the same answers, slower.",
+            "Install it again:",
+            "pip install --force-reinstall faiss-cpu",
+        ),
+        Remedy(
+            "worker_absent",
+            "No background worker",
+            "Schedules, backfill and pruning wait. Chat, search and admin go on.",
+            "Start web and worker together:",
+            "crew run",
+        ),
+        Remedy(
+            "llm_not_configured",
+            "No language model is connected",
+            "Chat answers from memory alone.",
+            "Set these in the environment and start again:",
+            "CREW_LLM_BASE_URL, CREW_LLM_MODEL, CREW_LLM_API_KEY",
+        ),
+        Remedy(
+            "llm_unreachable",
+            "The model endpoint does not answer",
+            "Questions fail with the reason and can be retried; nothing is lost.",
+            "Check that it runs and that this address is right:",
+            "CREW_LLM_BASE_URL",
+        ),
+        Remedy(
+            "database_unavailable",
+            "The database does not answer",
+            "Nothing can be read or written.",
+            "Check this setting, free disk space and permissions:",
+            "DATABASE_URL",
+        ),
+        Remedy("embedding_deadline", "Embedding took too long", "This packet was built from words alone."),
+    )
+}
+
+
+def remedies(codes: list[str]) -> list[Remedy]:
+    """One entry for each code, in order; an unknown code is shown as it is."""
+    return [REMEDIES.get(code) or _unknown(code) for code in codes]
+
+
+def _unknown(code: str) -> Remedy:
+    return Remedy(code, code.replace("_", " ").capitalize(), "The log says more.")

@@ -1,0 +1,76 @@
+// The message box: grows with its text, sends on Enter, keeps a draft for each conversation in this tab.
+import { byId, show } from "./dom.js";
+
+const FIRST_MESSAGE = "crew-first-message";
+
+export function autosize(box) {
+  if (CSS.supports("field-sizing", "content")) return;
+  const fit = () => {
+    box.style.height = "auto";
+    box.style.height = `${box.scrollHeight}px`;
+  };
+  box.addEventListener("input", fit);
+  fit();
+}
+
+export function sendOnEnter(box, form) {
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+}
+
+// The start page hands its text to the conversation page that the server redirects to.
+export function setUpStart() {
+  const form = byId("start-form");
+  if (!form) return;
+  const box = byId("composer-text");
+  autosize(box);
+  sendOnEnter(box, form);
+  form.addEventListener("submit", (event) => {
+    if (box.value.trim()) sessionStorage.setItem(FIRST_MESSAGE, box.value);
+    else {
+      event.preventDefault();
+      box.focus();
+    }
+  });
+  for (const button of document.querySelectorAll("[data-example]")) {
+    button.addEventListener("click", () => {
+      box.value = button.dataset.example;
+      box.dispatchEvent(new Event("input"));
+      box.focus();
+    });
+  }
+}
+
+export function takeFirstMessage() {
+  const text = sessionStorage.getItem(FIRST_MESSAGE);
+  sessionStorage.removeItem(FIRST_MESSAGE);
+  return text;
+}
+
+export function setUpComposer({ conversation, onSend, onStop }) {
+  const form = byId("composer");
+  const box = byId("composer-text");
+  const draft = `crew-draft-${conversation}`;
+  box.value ||= sessionStorage.getItem(draft) ?? "";
+  autosize(box);
+  sendOnEnter(box, form);
+  box.addEventListener("input", () => sessionStorage.setItem(draft, box.value));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = box.value.trim();
+    if (!text) return;
+    box.value = "";
+    sessionStorage.removeItem(draft);
+    box.dispatchEvent(new Event("input"));
+    onSend(text);
+  });
+  byId("stop").addEventListener("click", onStop);
+  return {
+    running(is) {
+      show(byId("stop"), is);
+    },
+  };
+}

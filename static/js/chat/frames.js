@@ -1,0 +1,90 @@
+// What each frame of protocol v1 does to the page.
+import { announce } from "./announce.js";
+import { markUndone, undoFailed } from "./cards.js";
+import { byId, show } from "./dom.js";
+import * as thread from "./thread.js";
+
+const MODES = {
+  persistent: "Remembers",
+  incognito: "Reads memory, writes none",
+  temporary: "Neither reads nor writes memory",
+};
+const ENDED = { stopped: "Stopped.", interrupted: "Interrupted: the server went away during this answer." };
+
+function showMode(mode) {
+  const badge = byId("mode-badge");
+  badge.textContent = MODES[mode] ?? mode;
+  badge.classList.toggle("badge-good", mode === "persistent");
+  byId("chat").dataset.writes = mode === "persistent" ? "1" : "";
+}
+
+export function handlers({ connection, unsent, running, notify, settle, greet }) {
+  return {
+    hello(frame) {
+      if (frame.mode) showMode(frame.mode);
+      const badge = byId("model-badge");
+      badge.textContent = frame.model === "memory" ? "No model connected" : frame.model ?? "";
+      show(badge, Boolean(frame.model));
+      greet();
+    },
+    message(frame) {
+      const message = frame.message ?? frame;
+      if (frame.client_key) unsent.delete(frame.client_key);
+      if (message.role === "user") thread.confirmUser(message, frame.client_key ?? message.client_key);
+      else if (message.role === "system") thread.addNote(message.content);
+      else showAnswer(message);
+    },
+    "turn.started"(frame) {
+      if (frame.client_key) unsent.delete(frame.client_key);
+      const known = document.querySelector(`.msg-assistant[data-turn="${frame.turn}"]`);
+      running.add(frame.turn);
+      if (known && !known.hasAttribute("data-live")) thread.restart(frame.turn);
+      else thread.answerOf(frame.turn);
+      announce("Answering.");
+      settle();
+    },
+    delta(frame) {
+      running.add(frame.turn);
+      if (thread.applyDelta(frame.turn, frame.offset, frame.text)) return;
+      const live = thread.liveTurns().find((one) => one.turn === frame.turn);
+      connection.send("resume", { after_seq: thread.lastSeq(), turn: frame.turn, offset: live.offset });
+    },
+    tool(frame) {
+      if (frame.turn) thread.applyTool(frame.turn, frame);
+      else thread.addCard(frame);
+    },
+    "turn.done"(frame) {
+      const message = typeof frame.message === "object" && frame.message ? frame.message : { id: frame.message };
+      const ended = ENDED[frame.finish_reason ?? message.finish_reason] ?? "";
+      running.delete(frame.turn);
+      settle(thread.finish(frame.turn, { html: frame.html ?? message.html, message, note: ended, retryable: Boolean(ended) }));
+    },
+    "turn.failed"(frame) {
+      running.delete(frame.turn);
+      thread.fail(frame.turn, frame.reason, frame.retryable);
+      settle(`The answer failed. ${frame.reason}`);
+    },
+    notice(frame) {
+      const data = frame.data ?? {};
+      if (data.mode) showMode(data.mode);
+      if (data.undone) markUndone(data.undone.kind ?? data.kind, data.undone.id ?? data.id);
+      else if (data.outcome) thread.addCard({ name: "", state: "done", data });
+      else thread.addNote(frame.text);
+      announce(frame.text);
+    },
+    error(frame) {
+      undoFailed();
+      notify(frame.message ?? frame.code, "error");
+    },
+  };
+
+  function showAnswer(message) {
+    if (document.querySelector(`.msg[data-id="${message.id}"]`)) return;
+    const turn = message.turn ?? `message-${message.id}`;
+    if (running.has(turn) && !message.finish_reason) return;
+    running.delete(turn);
+    const note = ENDED[message.finish_reason] ?? "";
+    thread.finish(turn, { html: message.html, message, note, retryable: Boolean(note && message.turn) });
+    settle();
+  }
+}

@@ -1,0 +1,66 @@
+// The list of conversations: search while typing, and a drawer on narrow screens.
+import { byId, show } from "./dom.js";
+
+const TYPING_PAUSE_MS = 180;
+
+async function fragment(url) {
+  const answer = await fetch(url, { headers: { "X-Fragment": "1" }, credentials: "same-origin" });
+  return answer.ok && !answer.redirected ? answer.text() : null;
+}
+
+export async function refreshList() {
+  const form = document.querySelector(".search");
+  const url = new URL(form.dataset.listUrl, location.href);
+  const query = byId("list-search").value.trim();
+  if (query) url.searchParams.set("q", query);
+  const html = await fragment(url).catch(() => null);
+  if (html === null) return;
+  byId("chat-list-body").innerHTML = html; // our own template, escaped on the server
+  const here = byId("chat").dataset.conversation;
+  const current = here && document.querySelector(`.list-item[data-conversation="${here}"]`);
+  if (!current) return;
+  current.setAttribute("aria-current", "page");
+  const title = current.querySelector(".list-title").textContent;
+  byId("thread-title").textContent = title;
+  document.title = `${title} · Crewsite`;
+}
+
+export function setUpList() {
+  const search = byId("list-search");
+  let timer;
+  search.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(refreshList, TYPING_PAUSE_MS);
+  });
+  search.form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    refreshList();
+  });
+
+  const list = byId("chat-list");
+  const scrim = byId("chat-scrim");
+  const openers = document.querySelectorAll("[data-open-list]");
+  const toggle = (open) => {
+    list.toggleAttribute("data-open", open);
+    show(scrim, open);
+    openers.forEach((button) => button.setAttribute("aria-expanded", String(open)));
+    byId("main").inert = open;
+    if (open) search.focus();
+    else openers[0]?.focus();
+  };
+  openers.forEach((button) => button.addEventListener("click", () => toggle(true)));
+  scrim.addEventListener("click", () => toggle(false));
+  list.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && list.hasAttribute("data-open")) {
+      event.stopPropagation();
+      toggle(false);
+    }
+  });
+  return {
+    search() {
+      if (getComputedStyle(list).visibility === "hidden") toggle(true);
+      search.focus();
+      search.select();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// What the page adds to rendered Markdown: a copy button on code blocks, and links that open in a new tab.
+import { make } from "./dom.js";
+
+const SAID_MS = 1600;
+
+export async function copyText(text, button) {
+  await navigator.clipboard.writeText(text);
+  const label = button.querySelector("span") ?? button;
+  const before = label.textContent;
+  if (before === "Copied") return;
+  label.textContent = "Copied";
+  setTimeout(() => (label.textContent = before), SAID_MS);
+}
+
+export function decorate(scope) {
+  for (const block of scope.querySelectorAll("pre")) {
+    if (block.parentElement.classList.contains("code-wrap")) continue;
+    const wrap = make("div", "code-wrap");
+    block.replaceWith(wrap);
+    const button = make("button", "act code-copy", "Copy");
+    button.type = "button";
+    button.addEventListener("click", () => copyText(block.textContent, button));
+    block.tabIndex = 0; // a wide block can be scrolled with the keyboard
+    wrap.append(block, button);
+  }
+  for (const link of scope.querySelectorAll("a[href]")) {
+    if (link.host !== location.host) link.target = "_blank";
+  }
+}

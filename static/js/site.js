@@ -1,0 +1,60 @@
+// Behaviour of the page frame: theme switch, mobile navigation, menus that close, local times.
+const root = document.documentElement;
+
+function currentTheme() {
+  return root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+}
+
+function labelTheme(button) {
+  button.setAttribute("aria-label", currentTheme() === "dark" ? "Use light colours" : "Use dark colours");
+  button.title = button.getAttribute("aria-label");
+}
+
+function toggleTheme(button) {
+  root.dataset.theme = currentTheme() === "dark" ? "light" : "dark";
+  try {
+    localStorage.setItem("crew-theme", root.dataset.theme);
+    localStorage.setItem("_x_adminTheme", JSON.stringify(root.dataset.theme)); // the admin theme keeps its own copy
+  } catch {
+    // Storage may be off; the choice then lasts for this page.
+  }
+  labelTheme(button);
+}
+
+function toggleNav(button) {
+  const nav = document.getElementById("site-nav");
+  const open = nav.toggleAttribute("data-open");
+  button.setAttribute("aria-expanded", String(open));
+}
+
+export function localTimes(scope = document) {
+  for (const node of scope.querySelectorAll("time[datetime]:not([data-local])")) {
+    const at = new Date(node.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    node.dataset.local = "1";
+    node.title = at.toLocaleString();
+    if (node.dataset.style === "clock") node.textContent = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  }
+}
+
+for (const button of document.querySelectorAll("[data-theme-toggle]")) {
+  labelTheme(button);
+  button.addEventListener("click", () => toggleTheme(button));
+}
+for (const button of document.querySelectorAll("[data-nav-toggle]")) {
+  button.addEventListener("click", () => toggleNav(button));
+}
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
+document.addEventListener("htmx:afterSwap", (event) => localTimes(event.target));
+localTimes();
