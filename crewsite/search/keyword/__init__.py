@@ -1,0 +1,63 @@
+"""The keyword leg: what every keyword index offers, and which one this database gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from django.db import connection
+
+if TYPE_CHECKING:
+    from crewsite.search.models import Document
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordHit:
+    """`score` is a BM25 score, above 0. `all_terms`: the document has every term of the question."""
+
+    object_id: int
+    score: float
+    all_terms: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordAnswer:
+    """Best first: documents with all terms, then the others. `rebuilt`: the index was broken and has been made anew."""
+
+    hits: tuple[KeywordHit, ...] = ()
+    rebuilt: bool = False
+
+
+class KeywordIndex(Protocol):
+    """Writes happen in the transaction that writes the documents. Search never raises for any question."""
+
+    engine: str
+
+    def search(self, *, collection: str, query: str, k: int) -> KeywordAnswer: ...
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Index documents that are not in the index."""
+        ...
+
+    def remove(self, documents: Sequence[Document]) -> None:
+        """Take out documents, given exactly as they were put in."""
+        ...
+
+    def count(self) -> int:
+        """Rows in the index; differs from the number of documents when the index is out of step."""
+        ...
+
+    def rebuild(self) -> None:
+        """Make the index anew from the documents."""
+        ...
+
+
+def keyword_index() -> KeywordIndex:
+    if connection.vendor == "sqlite":
+        from crewsite.search.keyword.fts5 import Fts5Index
+
+        return Fts5Index()
+    from crewsite.search.keyword.portable import PortableIndex
+
+    return PortableIndex()
