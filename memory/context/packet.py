@@ -34,7 +34,8 @@ class Block:
     """One part of the prompt. `text` holds the marker line too; it is empty when the block is omitted.
 
     `authority` 0 is the frame (rules, identity, steering, thread); 1 to 6 is the ladder of layers, 1 the highest.
-    `cap` is what the section may take, in characters. `left_out` names rows that did not fit, at most a few; `left_out_count` counts them all.
+    `cap` is what the section may take, in characters. `left_out` names rows that did not fit, at most a few; `left_out_count` counts them all. `over_budget`
+    blocks had a text, and gave way to others.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Block:
     reason: str = ""
     left_out: tuple[SourceRef, ...] = ()
     left_out_count: int = 0
+    over_budget: bool = False
     degraded: tuple[str, ...] = ()
 
     @property

@@ -1,0 +1,182 @@
+"""Changing lessons that are there: remove, undo, restore, edit, pin. Nothing is erased; each step leaves its event."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import TYPE_CHECKING, Final
+
+from django.utils import timezone
+
+from crewsite.embeddings.service import embed_document
+from crewsite.security.models import MemoryEvent
+from crewsite.security.origin import Source
+from crewsite.security.text import fold
+from lessons.constants import CONFIDENCE
+from lessons.dedup import decide
+from lessons.models import Lesson
+from lessons.results import LessonChange, LessonRemoval, LessonUndo
+from lessons.rules import Draft, draft_of
+from lessons.services.index import compare, index_put
+from lessons.services.record import live_rules, record, revive, supersede, tombstone
+from lessons.services.write import lesson_refusal
+from memory.services.locks import home_locked
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import User, Workspace
+    from crewsite.security.origin import Origin
+
+_CITATION: Final = re.compile(r"\[?(?:les:|#)(\d{1,18})\]?", re.IGNORECASE)
+
+
+def lesson_delete(
+    *, row: Lesson, origin: Origin, reason: str = "deleted", now: dt.datetime | None = None
+) -> Lesson:
+    """Tombstone one lesson. Deleting what is deleted already changes nothing."""
+    with home_locked(row.home):
+        row = Lesson.all_objects.select_related("home").get(pk=row.pk)
+        if not row.is_deleted:
+            event = MemoryEvent.Event.DELETE
+            tombstone(row, origin=origin, reason=reason, now=now or timezone.now(), event=event)
+    return row
+
+
+def lesson_remove(
+    *, home: Workspace, query: str, origin: Origin, all: bool = False, now: dt.datetime | None = None
+) -> LessonRemoval:
+    """Tombstone the live lessons that contain the text, or the one lesson an id (`les:12`, `#12`) names.
+
+    A text that meets several lessons removes none of them unless `all` is set: they come back as candidates.
+    """
+    found = _matching(home, query)
+    if len(found) > 1 and not all:
+        return LessonRemoval(candidates=tuple(found))
+    return LessonRemoval(removed=tuple(lesson_delete(row=row, origin=origin, now=now) for row in found))
+
+
+def _matching(home: Workspace, query: str) -> list[Lesson]:
+    live = Lesson.objects.in_home(home).select_related("home")
+    named = _CITATION.fullmatch(query.strip())
+    if named:
+        return list(live.filter(pk=int(named[1])))
+    wanted = fold(query)
+    return [row for row in live.order_by("-updated_at", "-pk") if wanted in fold(row.rendered)] if wanted else []
+
+
+def lesson_undo(*, row: Lesson, origin: Origin, now: dt.datetime | None = None) -> LessonUndo:
+    """Take a lesson back as if it had not been taught: it is tombstoned, and what it superseded is live again."""
+    with home_locked(row.home):
+        row = Lesson.all_objects.select_related("home").get(pk=row.pk)
+        if row.is_deleted:
+            return LessonUndo(undone=False)
+        tombstone(row, origin=origin, reason="undone", now=now or timezone.now(), event=MemoryEvent.Event.DELETE)
+        taken = set(Lesson.objects.in_home(row.home).values_list("key", flat=True))
+        restored = []
+        for old in Lesson.all_objects.filter(superseded_by=row, is_deleted=True).order_by("pk"):
+            if old.key in taken:
+                continue
+            taken.add(old.key)
+            _bring_back(old, origin, reason=f"undone les:{row.pk}")
+            restored.append(old)
+    return LessonUndo(undone=True, restored=tuple(restored))
+
+
+def lesson_restore(*, row: Lesson, origin: Origin, now: dt.datetime | None = None) -> LessonChange:
+    """Make a tombstoned lesson live again: screened and compared anew. What took its place gives way to it."""
+    home, draft = row.home, _draft_of_row(row)
+    refusal = lesson_refusal(draft, home=home, origin=origin)
+    if refusal is not None:
+        return LessonChange("refused", row, refusal.code, refusal.message)
+    known = compare(home, draft, live_rules(home, draft.scope))
+    with home_locked(home):
+        row = Lesson.all_objects.select_related("home").get(pk=row.pk)
+        if not row.is_deleted:
+            return LessonChange("unchanged", row)
+        decision = decide(
+            row.rule,
+            live_rules(home, row.scope),
+            is_explicit=origin.is_explicit,
+            cosines=known.cosines,
+            thresholds=known.thresholds,
+        )
+        if decision.keeper is not None:
+            return LessonChange("refused", row, "duplicate", f"les:{decision.keeper} says it already.")
+        if decision.kind == "refused":
+            ids = ", ".join(f"les:{pk}" for pk in decision.superseded)
+            return LessonChange("refused", row, "explicit_wins", f"It would replace {ids}, taught by a person.")
+        _bring_back(row, origin, reason="restored")
+        if known.embedding is not None:
+            index_put(row, known.embedding)
+        supersede(decision.superseded, by=row, origin=origin, now=now or timezone.now())
+    replaced = ", ".join(f"les:{pk}" for pk in decision.superseded)
+    return LessonChange("changed", row, message=f"It takes the place of {replaced}." if replaced else "")
+
+
+def lesson_edit(
+    *,
+    row: Lesson,
+    rule: str,
+    origin: Origin,
+    negative: str = "",
+    category: str = Lesson.Category.KNOWLEDGE,
+    scope: str = "",
+    pinned: bool = False,
+    author: User | None = None,
+) -> LessonChange:
+    """Change a live lesson in place, screened like a new one; the event keeps the old wording."""
+    draft = draft_of(rule=rule, negative=negative, category=category, scope=scope, pinned=pinned)
+    refusal = lesson_refusal(draft, home=row.home, origin=origin)
+    if refusal is not None:
+        return LessonChange("refused", row, refusal.code, refusal.message)
+    embedding = embed_document(draft.rendered)
+    with home_locked(row.home):
+        row = Lesson.all_objects.select_related("home").get(pk=row.pk)
+        if row.is_deleted:
+            return LessonChange("refused", row, "deleted", "The lesson is deleted; restore it first.")
+        if draft == _draft_of_row(row):
+            return LessonChange("unchanged", row)
+        twin = Lesson.objects.in_home(row.home).filter(key=draft.key).exclude(pk=row.pk).first()
+        if twin is not None:
+            return LessonChange("refused", row, "duplicate", f"les:{twin.pk} says it already.")
+        before = describe(_draft_of_row(row))
+        row.key, row.rule, row.negative = draft.key, draft.rule, draft.negative
+        row.category, row.scope, row.pinned = draft.category, draft.scope, draft.pinned
+        if origin.is_explicit:
+            row.source, row.confidence = Source.USER_EXPLICIT, CONFIDENCE[Source.USER_EXPLICIT]
+            row.author = author or row.author
+        row.save()
+        record(row, MemoryEvent.Event.UPDATE, origin, old=before, new=describe(draft), reason="edited")
+        index_put(row, embedding)
+    return LessonChange("changed", row)
+
+
+def lesson_pin(*, row: Lesson, pinned: bool, origin: Origin) -> LessonChange:
+    """Pinned lessons are the first in every prompt, before what people taught last."""
+    with home_locked(row.home):
+        row = Lesson.all_objects.select_related("home").get(pk=row.pk)
+        if row.is_deleted:
+            return LessonChange("refused", row, "deleted", "The lesson is deleted; restore it first.")
+        if row.pinned == pinned:
+            return LessonChange("unchanged", row)
+        row.pinned = pinned
+        row.save(update_fields=["pinned"])
+        reason = "pinned" if pinned else "unpinned"
+        record(row, MemoryEvent.Event.UPDATE, origin, new=row.rendered, reason=reason)
+    return LessonChange("changed", row)
+
+
+def describe(draft: Draft) -> str:
+    """A lesson's whole wording on one line, as audit events keep it."""
+    extras = [draft.category, f"scope {draft.scope}" if draft.scope else "", "pinned" if draft.pinned else ""]
+    return f"{draft.rendered} ({', '.join(extra for extra in extras if extra)})"
+
+
+def _draft_of_row(row: Lesson) -> Draft:
+    return Draft(row.rule, row.negative, row.category, row.scope, row.pinned)
+
+
+def _bring_back(row: Lesson, origin: Origin, *, reason: str) -> None:
+    """Live again, without a vector until the backfill: no lock is held across an embedding."""
+    revive(row)
+    index_put(row, None)
+    record(row, MemoryEvent.Event.RESTORE, origin, new=row.rendered, reason=reason)

@@ -1,0 +1,203 @@
+"""The one way a lesson comes in: screen, exact, substring, topic overlap, embedding (chapter 02, 2.5)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from crewsite.security.models import MemoryEvent
+from crewsite.security.origin import Source
+from lessons.constants import CONFIDENCE
+from lessons.dedup import Decision, decide
+from lessons.models import Lesson
+from lessons.results import LessonResult
+from lessons.rules import Draft, draft_of, draft_refusal, volatile_refusal
+from lessons.services.index import KIND, Comparison, compare, index_put
+from lessons.services.record import live_rules, record, supersede
+from memory.models import ReviewItem
+from memory.results import Refusal
+from memory.services.gate import gate, origin_as_json, refusal_record
+from memory.services.locks import home_locked
+from memory.services.review import review_add
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import User, Workspace
+    from crewsite.security.origin import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """A write that has passed every check which needs no row."""
+
+    home: Workspace
+    draft: Draft
+    origin: Origin
+    author: User | None
+    preserve: bool
+    now: dt.datetime
+
+
+def lesson_write(
+    *,
+    home: Workspace,
+    rule: str,
+    origin: Origin,
+    negative: str = "",
+    category: str = Lesson.Category.KNOWLEDGE,
+    scope: str = "",
+    pinned: bool = False,
+    author: User | None = None,
+    preserve: bool = False,
+    override_screen: bool = False,
+    now: dt.datetime | None = None,
+) -> LessonResult:
+    """Teach a rule. What it makes superfluous is superseded in the same transaction, after the new row is in.
+
+    `preserve` is for imports: a rule that is there stays as it is and nothing gives way. `override_screen` stores what
+    screening refuses, because an owner decided so; never a credential.
+    """
+    draft = draft_of(rule=rule, negative=negative, category=category, scope=scope, pinned=pinned)
+    refusal = lesson_refusal(draft, home=home, origin=origin, override_screen=override_screen)
+    if refusal is not None:
+        return LessonResult("refused", code=refusal.code, message=refusal.message)
+    write = _Write(home, draft, origin, author, preserve, now or timezone.now())
+    comparison = compare(home, draft, live_rules(home, draft.scope))
+    with home_locked(home):
+        decision = decide(
+            draft.rule,
+            live_rules(home, draft.scope),
+            is_explicit=origin.is_explicit,
+            cosines=comparison.cosines,
+            thresholds=comparison.thresholds,
+        )
+        return _apply(write, _preserving(decision) if preserve else decision, comparison)
+
+
+def lesson_refusal(
+    draft: Draft, *, home: Workspace, origin: Origin, override_screen: bool = False
+) -> Refusal | None:
+    """Why a draft may not become a lesson of this home, or None. A refusal is audited; an explicit one that screening
+    caused waits in the review queue."""
+    refusal = draft_refusal(draft) or volatile_refusal(draft.rule)
+    if refusal is not None:
+        refusal_record(refusal, draft.rendered, home=home, memory_type=KIND, origin=origin)
+        return refusal
+    return gate(
+        draft.rendered,
+        home=home,
+        memory_type=KIND,
+        origin=origin,
+        payload=_payload(draft),
+        override_screen=override_screen,
+    )
+
+
+def _preserving(decision: Decision) -> Decision:
+    """An import replaces nothing: what would supersede stands beside what is there."""
+    return decision if decision.kind in {"exact", "covered"} else Decision("insert")
+
+
+def _apply(write: _Write, decision: Decision, comparison: Comparison) -> LessonResult:
+    if decision.kind == "refused":
+        return _refuse(write, decision)
+    if decision.keeper is not None:
+        keeper = Lesson.objects.select_related("home").get(pk=decision.keeper)
+        return _confirm(write, keeper, decision)
+    row = _insert(write, decision, comparison)
+    outcome = {"insert": "inserted", "enrich": "enriched", "replace": "replaced"}[decision.kind]
+    return LessonResult(outcome, row, superseded=decision.superseded)  # type: ignore[arg-type]
+
+
+def _insert(write: _Write, decision: Decision, comparison: Comparison) -> Lesson:
+    draft, origin = write.draft, write.origin
+    inherits_pin = Lesson.objects.filter(pk__in=decision.superseded, pinned=True).exists()
+    row = Lesson.objects.create(
+        home=write.home,
+        key=draft.key,
+        rule=draft.rule,
+        negative=draft.negative,
+        category=draft.category,
+        scope=draft.scope,
+        pinned=draft.pinned or inherits_pin,
+        confidence=CONFIDENCE[origin.source],
+        source=origin.source,
+        author=write.author,
+        conversation_id=origin.conversation_id,
+        created_at=write.now,
+    )
+    record(row, MemoryEvent.Event.CREATE, origin, new=row.rendered, reason=decision.step)
+    index_put(row, comparison.embedding)
+    supersede(decision.superseded, by=row, origin=origin, now=write.now)
+    return row
+
+
+def _confirm(write: _Write, row: Lesson, decision: Decision) -> LessonResult:
+    """The rule is there already. An exact repetition refreshes it; either way what it lacks (what not to do) is added."""
+    before = row.rendered
+    exact = decision.kind == "exact"
+    if not write.preserve:
+        if write.origin.is_explicit or row.source != Source.USER_EXPLICIT:
+            _refresh(row, write, exact=exact)
+        if exact or row.rendered != before:
+            row.save(update_fields=["confidence", "pinned", "source", "author", "negative", "updated_at"])
+    reason = f"{decision.step} duplicate"
+    record(row, MemoryEvent.Event.DEDUPED, write.origin, new=write.draft.rendered, reason=reason)
+    if row.rendered == before:
+        return LessonResult("unchanged", row)
+    record(row, MemoryEvent.Event.UPDATE, write.origin, old=before, new=row.rendered, reason="what not to do")
+    index_put(row, None)
+    return LessonResult("enriched", row)
+
+
+def _refresh(row: Lesson, write: _Write, *, exact: bool) -> None:
+    """A person's word makes a rule explicit; nothing makes it less sure or unpins it."""
+    draft = write.draft
+    if draft.negative and (exact or not row.negative):
+        row.negative = draft.negative
+    if not exact:
+        return
+    row.confidence = max(row.confidence, CONFIDENCE[write.origin.source])
+    row.pinned = row.pinned or draft.pinned
+    if write.origin.is_explicit:
+        row.source = write.origin.source
+        row.author = write.author or row.author
+
+
+def _refuse(write: _Write, decision: Decision) -> LessonResult:
+    """A rule a person taught gives way to a person only; the proposal waits for one."""
+    kept = ", ".join(f"les:{pk}" for pk in decision.superseded)
+    refusal = Refusal("explicit_wins", f"It would replace {kept}, taught by a person. Only a person may do that.")
+    row = Lesson.objects.get(pk=decision.superseded[0])
+    record(
+        row,
+        MemoryEvent.Event.CONFLICT_SKIP,
+        write.origin,
+        old=row.rendered,
+        new=write.draft.rendered,
+        reason=refusal.message[:200],
+    )
+    review_add(
+        home=write.home,
+        kind=ReviewItem.Kind.PROPOSED_LESSON,
+        summary=f"{write.draft.rule} (instead of {kept})",
+        payload={
+            "layer": KIND,
+            "origin": origin_as_json(write.origin),
+            "would_supersede": list(decision.superseded),
+            **_payload(write.draft),
+        },
+    )
+    return LessonResult("refused", code=refusal.code, message=refusal.message)
+
+
+def _payload(draft: Draft) -> dict[str, Any]:
+    return {
+        "rule": draft.rule,
+        "negative": draft.negative,
+        "category": draft.category,
+        "scope": draft.scope,
+        "pinned": draft.pinned,
+    }

@@ -1,0 +1,50 @@
+"""Layers 1 and 2 in a prompt: the preferences and projects of the workspace."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from memory.context.constants import AUTHORITY_DOCUMENTS, MARKER_MEMORY
+from memory.context.cuts import cut_at_line
+from memory.context.packet import Block, BlockState, SourceRef
+from memory.context.request import ContextRequest
+from memory.context.stored import stored_text
+from memory.models import PreferencesDocument, ProjectsDocument, VersionedDocument
+
+
+class DocumentsSource:
+    name: ClassVar[str] = "documents"
+    is_memory: ClassVar[bool] = True
+
+    def collect(self, request: ContextRequest) -> list[Block]:
+        if not request.opens:
+            return []
+        sections = request.caps.sections
+        found = [
+            _block("preferences", "Preferences", PreferencesDocument, request, sections.preferences),
+            _block("projects", "Projects", ProjectsDocument, request, sections.projects),
+        ]
+        return [block for block in found if block is not None]
+
+
+def _block(
+    name: str, title: str, model: type[VersionedDocument], request: ContextRequest, cap: int
+) -> Block | None:
+    row = model.objects.in_workspace(request.workspace).live().first()
+    if row is None or not row.text.strip():
+        return None
+    citation = f"doc:{name}"
+    heading = f"{MARKER_MEMORY} {title} (source: {name}, version {row.version}) [{citation}]"
+    whole = f"{heading}\n{stored_text(row.text)}"
+    shown = cut_at_line(whole, cap)
+    cut = shown != whole
+    return Block(
+        name=name,
+        marker=MARKER_MEMORY,
+        authority=AUTHORITY_DOCUMENTS,
+        text=shown,
+        cap=cap,
+        sources=(SourceRef(kind=name, object_id=row.pk, citation=citation),),
+        state=BlockState.TRIMMED if cut else BlockState.ADMITTED,
+        reason=f"cut to {len(shown)} of {len(whole)} characters" if cut else "",
+    )

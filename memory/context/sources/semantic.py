@@ -1,0 +1,93 @@
+"""Layer 4 in a prompt: facts, what people stated before what was learned, chosen by the first message."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db.models import Case, Value, When
+
+from crewsite.security.origin import Source
+from memory.context.constants import (
+    AUTHORITY_SEMANTIC,
+    LEFT_OUT_NAMED,
+    MARKER_SEMANTIC,
+    SEMANTIC_MIN_LINE_CHARS,
+    SEMANTIC_RELEVANT_ROWS,
+)
+from memory.context.lines import Line, fit_lines, name_left_out
+from memory.context.packet import Block, BlockState, SourceRef
+from memory.context.request import ContextRequest
+from memory.context.stored import stored_line
+from memory.models import SemanticMemory
+from memory.rules import render_fact_value
+from memory.selectors import semantic_search
+
+_STATED = "Facts people stated:"
+_LEARNED = "Facts learned automatically:"
+
+
+class SemanticSource:
+    """Which facts fit is decided by relevance, then by authority and age; how they stand is decided by authority."""
+
+    name: ClassVar[str] = "semantic"
+    is_memory: ClassVar[bool] = True
+
+    def collect(self, request: ContextRequest) -> list[Block]:
+        if not request.opens:
+            return []
+        cap = request.caps.sections.semantic
+        total = SemanticMemory.objects.in_home(request.home).count()
+        scores, degraded = _relevance(request)
+        rows = _rows(request, scores, limit=cap // SEMANTIC_MIN_LINE_CHARS)
+        if not rows:
+            return []
+        headings = sum(len(text) + 1 for text in (MARKER_SEMANTIC, _STATED, _LEARNED))
+        fitted = fit_lines((_line(row, scores.get(row.pk)) for row in rows), room=cap - headings)
+        stated = {row.pk for row in rows if row.source == Source.USER_EXPLICIT}
+        first = [line for line in fitted.kept if line.source.object_id in stated]
+        second = [line for line in fitted.kept if line.source.object_id not in stated]
+        left_out = total - len(fitted.kept)
+        names = tuple(line.source for line in fitted.left_out)[:LEFT_OUT_NAMED]
+        return [
+            Block(
+                name=self.name,
+                marker=MARKER_SEMANTIC,
+                authority=AUTHORITY_SEMANTIC,
+                text="\n".join([MARKER_SEMANTIC, *_section(_STATED, first), *_section(_LEARNED, second)]),
+                cap=cap,
+                sources=tuple(line.source for line in (*first, *second)),
+                state=BlockState.TRIMMED if left_out else BlockState.ADMITTED,
+                reason=name_left_out(names, left_out, word="facts", total=total),
+                left_out=names,
+                left_out_count=left_out,
+                degraded=degraded,
+            )
+        ]
+
+
+def _relevance(request: ContextRequest) -> tuple[dict[int, float], tuple[str, ...]]:
+    """Score by row id, most relevant first."""
+    if not request.message.strip():
+        return {}, ()
+    found = semantic_search(
+        home=request.home, query=request.message, limit=SEMANTIC_RELEVANT_ROWS, mode=request.search_mode
+    )
+    return {hit.row.pk: hit.score for hit in found.hits}, found.degraded
+
+
+def _rows(request: ContextRequest, scores: dict[int, float], *, limit: int) -> list[SemanticMemory]:
+    live = SemanticMemory.objects.in_home(request.home)
+    relevant = live.in_bulk(list(scores))
+    stated_first = Case(When(source=Source.USER_EXPLICIT, then=Value(0)), default=Value(1))
+    others = live.exclude(pk__in=list(scores)).order_by(stated_first, "-updated_at", "-pk")[:limit]
+    return [*(relevant[pk] for pk in scores if pk in relevant), *others]
+
+
+def _line(row: SemanticMemory, score: float | None) -> Line:
+    citation = f"sem:{row.key}"
+    source = SourceRef(kind="semantic", object_id=row.pk, citation=citation, score=score)
+    return Line(f"- {row.key}: {stored_line(render_fact_value(row.value))} [{citation}]", source)
+
+
+def _section(heading: str, lines: list[Line]) -> list[str]:
+    return [heading, *(line.text for line in lines)] if lines else []
