@@ -1,4 +1,4 @@
-"""People, workspaces, memberships, tokens and login links in admin. Secrets are never shown: only their hashes exist."""
+"""People, workspaces, memberships, tokens and login links in admin. Of secrets only hashes exist."""
 
 from __future__ import annotations
 
@@ -106,6 +106,10 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
         ("Times", {"fields": ["last_login", "date_joined"]}),
     ]
     readonly_fields = ["last_login", "date_joined"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Their conversations would go with them. Whoever leaves is made inactive."""
+        return False
 
 
 @admin.register(Workspace)

@@ -1,0 +1,144 @@
+"""Admin pages of accounts and jobs: they open, keep the rules, and show no secret."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from crewsite.accounts.models import ApiToken, Membership, User, Workspace
+from crewsite.accounts.services import login_link_create, token_create
+from crewsite.jobs.models import Heartbeat, Job, Lease
+from tests.factories import make_member, make_user, make_workspace
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+MODELS = [
+    "accounts_user",
+    "accounts_workspace",
+    "accounts_membership",
+    "accounts_apitoken",
+    "accounts_loginlink",
+    "jobs_job",
+    "jobs_lease",
+    "jobs_heartbeat",
+    "django_q_schedule",
+    "django_q_success",
+    "django_q_failure",
+]
+
+
+@pytest.fixture
+def operator(client: Client, home: Workspace) -> Client:
+    client.force_login(make_user("root", is_superuser=True, is_staff=True))
+    return client
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_list_opens(operator: Client, alice: User, model: str) -> None:
+    token_create(user=alice, name="ci")
+    login_link_create(alice)
+    Job.objects.create(kind="backfill")
+    Lease.objects.create(name="x", owner="y", expires_at=timezone.now() + timedelta(minutes=1))
+    Heartbeat.objects.create(name="worker")
+    assert operator.get(reverse(f"admin:{model}_changelist")).status_code == 200
+
+
+def test_pages_of_single_rows_open(operator: Client, alice: User, home: Workspace) -> None:
+    job = Job.objects.create(kind="backfill", detail={"step": "<script>"})
+    token_create(user=alice, name="ci")
+    pages = {
+        "accounts_user": alice.pk,
+        "accounts_workspace": home.pk,
+        "accounts_membership": Membership.objects.get(user=alice).pk,
+        "accounts_apitoken": ApiToken.objects.get().pk,
+        "jobs_job": job.pk,
+    }
+    for name, pk in pages.items():
+        page = operator.get(reverse(f"admin:{name}_change", args=[pk]))
+        assert page.status_code == 200, name
+    assert "<script>" not in page.content.decode().split("step")[1][:40]
+
+
+def test_no_page_shows_a_token_or_lets_one_be_made(operator: Client, alice: User) -> None:
+    token, text = token_create(user=alice, name="ci")
+    page = operator.get(reverse("admin:accounts_apitoken_change", args=[token.pk])).content.decode()
+    assert text not in page
+    assert operator.get(reverse("admin:accounts_apitoken_add")).status_code == 403
+
+
+def test_tokens_can_be_revoked(operator: Client, alice: User) -> None:
+    token, _ = token_create(user=alice, name="ci")
+    url = reverse("admin:accounts_apitoken_changelist")
+    operator.post(url, {"action": "revoke", "_selected_action": [token.pk]})
+    assert not ApiToken.objects.exists()
+
+
+def test_a_membership_that_opens_a_home_needs_the_operators_confirmation(
+    operator: Client, charlie: User
+) -> None:
+    guest = make_workspace("guest")
+    url = reverse("admin:accounts_membership_add")
+    fields = {"user": charlie.pk, "workspace": guest.pk, "role": "member"}
+    refused = operator.post(url, fields)
+    assert refused.status_code == 200
+    assert "would read the memory of Default" in refused.content.decode()
+    assert not Membership.objects.filter(user=charlie).exists()
+    operator.post(url, {**fields, "confirm_sharing": "on"})
+    assert Membership.objects.filter(user=charlie, workspace=guest).exists()
+
+
+def test_a_workspace_cannot_join_a_home_of_strangers(operator: Client, charlie: User) -> None:
+    apart = make_workspace("apart", is_isolated=True)
+    membership = make_member(charlie, apart)
+    fields = {
+        "name": "Apart",
+        "slug": "apart",
+        "time_zone": "UTC",
+        "language": "en",
+        "memberships-TOTAL_FORMS": "1",
+        "memberships-INITIAL_FORMS": "1",
+        "memberships-0-id": membership.pk,
+        "memberships-0-user": charlie.pk,
+        "memberships-0-workspace": apart.pk,
+        "memberships-0-role": "member",
+    }
+    url = reverse("admin:accounts_workspace_change", args=[apart.pk])
+    refused = operator.post(url, fields)
+    assert refused.status_code == 200
+    apart.refresh_from_db()
+    assert apart.is_isolated
+
+
+def test_people_and_workspaces_are_not_deleted_by_hand(
+    operator: Client, alice: User, home: Workspace
+) -> None:
+    for url in (
+        reverse("admin:accounts_user_delete", args=[alice.pk]),
+        reverse("admin:accounts_workspace_delete", args=[home.pk]),
+    ):
+        assert operator.post(url, {"post": "yes"}).status_code == 403
+    assert User.objects.filter(pk=alice.pk).exists()
+
+
+def test_jobs_can_be_cancelled_and_retried_but_not_edited(operator: Client) -> None:
+    url = reverse("admin:jobs_job_changelist")
+    job = Job.objects.create(kind="backfill", task="tests.jobs.sample_tasks.note")
+    operator.post(url, {"action": "cancel", "_selected_action": [job.pk]})
+    job.refresh_from_db()
+    assert job.state == "cancelled"
+    operator.post(url, {"action": "retry", "_selected_action": [job.pk]})
+    assert Job.objects.filter(state="queued").count() == 1
+    edited = operator.post(reverse("admin:jobs_job_change", args=[job.pk]), {"kind": "other"})
+    assert edited.status_code == 403
+
+
+def test_a_stranger_is_sent_to_the_login_page(client: Client, charlie: User) -> None:
+    client.force_login(charlie)
+    assert client.get(reverse("admin:accounts_user_changelist")).status_code == 302
