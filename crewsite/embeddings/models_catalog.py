@@ -1,18 +1,18 @@
-"""What is known about each model: its prompts and where its file lies. Data only; building files is `install`'s work."""
+"""What is known about each model: its prompts, its window and where its file lies. Data, without behaviour."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """One model family. Prompts are part of the signature: the same text under another prompt is another vector."""
+    """One model. `max_tokens` is the window it was trained for; None takes the default."""
 
     model_id: str
     filename: str
-    prompt_style: str = "none"
     query_prefix: str = ""
     document_prefix: str = ""
     max_tokens: int | None = None
@@ -20,24 +20,32 @@ class ModelSpec:
     def prefix(self, kind: str) -> str:
         return self.query_prefix if kind == "query" else self.document_prefix
 
+    @property
+    def prompt_tag(self) -> str:
+        """The part of a signature that changes with the prompts: under another prompt a text has another vector."""
+        prompts = f"{self.query_prefix}\0{self.document_prefix}"
+        return "none" if prompts == "\0" else hashlib.sha256(prompts.encode()).hexdigest()[:8]
 
-COMPACT: Final = ModelSpec(model_id="minilm-l6-v2", filename="minilm-l6-v2.gguf")
 
-# Qwen/Qwen3-Embedding-0.6B, model card, "Usage": queries carry an instruction, documents nothing.
+# sentence-transformers/all-MiniLM-L6-v2: no prompts; "input text longer than 256 word pieces is truncated".
+COMPACT: Final = ModelSpec(model_id="minilm-l6-v2", filename="minilm-l6-v2.gguf", max_tokens=256)
+
+# Qwen/Qwen3-Embedding-0.6B, model card: queries carry an instruction, documents nothing. 1,024 of its 32,768 tokens:
+# longer windows cost seconds on two cores.
 QWEN3: Final = ModelSpec(
     model_id="qwen3-embedding-0.6b",
     filename="qwen3-embedding-0.6b.gguf",
-    prompt_style="qwen3-instruct",
     query_prefix=(
         "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
     ),
+    max_tokens=1_024,
 )
 
 CATALOG: Final[dict[str, ModelSpec]] = {spec.model_id: spec for spec in (COMPACT, QWEN3)}
 
 
 def spec_for_file(stem: str) -> ModelSpec:
-    """The catalogue entry whose id begins the file's name, or a plain one without prompts named after the file."""
+    """The catalogue entry whose id begins the file's name, or one without prompts named after the file."""
     folded = stem.lower()
     for spec in CATALOG.values():
         if folded.startswith(spec.model_id):

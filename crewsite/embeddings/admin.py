@@ -1,0 +1,42 @@
+"""Spaces and vectors in admin: read-only, and the numbers of a vector are never shown."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+
+from crewsite.embeddings.models import Space, Vector
+from crewsite.rows_admin import ReadOnlyModelAdmin
+
+
+@admin.register(Space)
+class SpaceAdmin(ReadOnlyModelAdmin):
+    list_display = ["model_id", "dim", "status", "live_vectors", "last_seq", "created_at", "signature"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Space]:
+        live = Count("vectors", filter=Q(vectors__data__isnull=False))
+        return super().get_queryset(request).annotate(live=live)
+
+    @admin.display(description="Vectors", ordering="live")
+    def live_vectors(self, space: Space) -> int:
+        return int(getattr(space, "live", 0))
+
+
+@admin.register(Vector)
+class VectorAdmin(ReadOnlyModelAdmin):
+    list_display = ["id", "collection", "object_id", "space", "state", "seq"]
+    list_filter = ["space"]
+    list_select_related = ["space"]
+    search_fields = ["collection"]
+    ordering = ["-id"]
+    exclude = ["data"]
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Vector]:
+        present = Q(data__isnull=False)
+        return super().get_queryset(request).defer("data").annotate(present=present)
+
+    @admin.display(description="State")
+    def state(self, vector: Vector) -> str:
+        return "stored" if getattr(vector, "present", False) else "dropped"
