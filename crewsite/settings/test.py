@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 
 os.environ.setdefault("CREW_HOME", tempfile.mkdtemp(prefix="crewsite-test-"))
 os.environ.setdefault("CREW_SKIP_MODEL_DOWNLOAD", "1")
+# Python has imported the package before this module, with the variables as they were.
+importlib.reload(importlib.import_module("crewsite.settings"))
 
 from crewsite.settings import *  # noqa: E402, F403
 from crewsite.settings import STORAGES  # noqa: E402
