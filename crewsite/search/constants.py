@@ -18,6 +18,8 @@ IDENTIFIER_WEIGHT: Final = 2.0
 QUERY_TERMS_MAX: Final = 24
 # Characters of a question that are looked at for terms.
 QUERY_CHARS_MAX: Final = 4_000
+# A stem shorter than this is the beginning of too many other words.
+STEM_CHARS_MIN: Final = 3
 # Length of the substrings that the trigram table can match.
 GRAM_CHARS: Final = 3
 # Documents whose score is worked out exactly, with term frequency and length; the rest keep the sum of term weights.
@@ -28,6 +30,8 @@ COMMON_TERM_SHARE: Final = 0.1
 COMMON_TERM_MIN: Final = 500
 # Postings read of a common term when a question has no rarer one: the newest documents.
 COMMON_POSTINGS_MAX: Final = 20_000
+# Documents that the portable keyword search looks at: the newest with any term.
+PORTABLE_ROWS_MAX: Final = 2_000
 # How long counts of a collection (documents, how common a term is) may be out of date; they only steer effort.
 COUNTS_SECONDS: Final = 2.0
 TERM_COUNTS_SECONDS: Final = 60.0

@@ -7,7 +7,13 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from crewsite.search.constants import GRAM_CHARS, IDENTIFIER_WEIGHT, QUERY_CHARS_MAX, QUERY_TERMS_MAX
+from crewsite.search.constants import (
+    GRAM_CHARS,
+    IDENTIFIER_WEIGHT,
+    QUERY_CHARS_MAX,
+    QUERY_TERMS_MAX,
+    STEM_CHARS_MIN,
+)
 
 # Scripts that write words without spaces between them, and Hangul, whose particles hang on to the word: Thai, Lao,
 # Tibetan, Myanmar, Hangul jamo, Khmer, kana, bopomofo, Han with its extensions and compatibility forms, Hangul.
@@ -125,3 +131,17 @@ def word_set(text: str) -> frozenset[str]:
         found.update(run[start : start + 2] for start in range(max(1, len(run) - 1)))
     found.update(_WORD.findall(_UNSPACED_RUN.sub(" ", lowered)))
     return frozenset(found)
+
+
+def stem_prefix(word: str) -> str:
+    """The folded beginning that a word's forms share, for counting it in a text: `dogs` and `dog` give `dog`.
+
+    Only endings the Porter stemmer takes off too, so that what the index found is counted and little else is.
+    """
+    word = word.casefold()
+    if not word.isalpha() or not word.isascii():
+        return word
+    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "ly", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) >= STEM_CHARS_MIN:
+            return word[: -len(ending)]
+    return word

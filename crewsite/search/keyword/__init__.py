@@ -36,16 +36,13 @@ class KeywordIndex(Protocol):
 
     def search(self, *, collection: str, query: str, k: int) -> KeywordAnswer: ...
 
-    def put(self, documents: Sequence[Document]) -> None:
-        """Index documents that are not in the index."""
+    def replace(self, *, removed: Sequence[Document], added: Sequence[Document]) -> None:
+        """Take out documents, given exactly as they were put in, and put in others. The documents' own rows are
+        written before, so that an index found broken can be made anew from them."""
         ...
 
-    def remove(self, documents: Sequence[Document]) -> None:
-        """Take out documents, given exactly as they were put in."""
-        ...
-
-    def count(self) -> int:
-        """Rows in the index; differs from the number of documents when the index is out of step."""
+    def is_in_step(self) -> bool:
+        """Whether the index holds as many rows as there are documents."""
         ...
 
     def rebuild(self) -> None:

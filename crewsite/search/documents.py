@@ -1,0 +1,107 @@
+"""Writing what is searched: document, keyword rows and vector in the transaction that writes their object."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from django.db import transaction
+
+from crewsite.search import counts
+from crewsite.search.constants import ROWS_PER_STATEMENT
+from crewsite.search.keyword import keyword_index
+from crewsite.search.models import Document, document_id
+from crewsite.search.scopes import collection_number, collection_number_ensure
+from crewsite.search.words import has_unspaced
+
+if TYPE_CHECKING:
+    from crewsite.embeddings.service import Embedding
+
+T = TypeVar("T")
+Item = tuple[int, str] | tuple[int, str, "Embedding | None"]
+
+
+def text_hash(text: str) -> str:
+    """32 hex digits naming exactly this text. An identity, not a protection."""
+    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+
+
+def put_many(collection: str, items: Sequence[Item]) -> None:
+    """Of two items for one object the later counts."""
+    if not items:
+        return
+    number = collection_number_ensure(collection)
+    latest: dict[int, Document] = {}
+    embeddings: dict[int, Embedding] = {}
+    for object_id, text, *rest in items:
+        latest[object_id] = Document(
+            id=document_id(number, object_id),
+            collection=collection,
+            object_id=object_id,
+            unspaced=has_unspaced(text),
+            text_hash=text_hash(text),
+            text=text,
+        )
+        embeddings.pop(object_id, None)
+        if rest and rest[0] is not None:
+            embeddings[object_id] = rest[0]
+    for part in _parts(list(latest.values())):
+        _put(collection, part, embeddings)
+    counts.forget(collection)
+    transaction.on_commit(lambda: counts.forget(collection))
+
+
+def delete_many(collection: str, object_ids: Sequence[int]) -> int:
+    """Returns how many documents there were."""
+    from crewsite.embeddings.vectors import vectors_drop_many
+
+    number = collection_number(collection)
+    if number is None or not object_ids:
+        return 0
+    removed: list[Document] = []
+    for part in _parts([document_id(number, object_id) for object_id in object_ids]):
+        found = list(Document.objects.filter(pk__in=part))
+        Document.objects.filter(pk__in=[document.pk for document in found]).delete()
+        removed += found
+    keyword_index().replace(removed=removed, added=[])
+    vectors_drop_many(collection=collection, object_ids=list(object_ids))
+    counts.forget(collection)
+    transaction.on_commit(lambda: counts.forget(collection))
+    return len(removed)
+
+
+def _put(collection: str, documents: list[Document], embeddings: dict[int, Embedding]) -> None:
+    known = Document.objects.in_bulk([document.pk for document in documents])
+    changed = [d for d in documents if d.pk not in known or known[d.pk].text_hash != d.text_hash]
+    if changed:
+        Document.objects.bulk_create(
+            changed,
+            update_conflicts=True,
+            unique_fields=["id"],
+            update_fields=["unspaced", "text_hash", "text"],
+        )
+        keyword_index().replace(removed=[known[d.pk] for d in changed if d.pk in known], added=changed)
+    _put_vectors(collection, documents, embeddings, outdated={d.object_id for d in changed if d.pk in known})
+
+
+def _put_vectors(
+    collection: str, documents: list[Document], embeddings: dict[int, Embedding], *, outdated: set[int]
+) -> None:
+    from crewsite.embeddings.vectors import VectorItem, vectors_drop_many, vectors_put_many
+
+    items = [
+        VectorItem(collection, document.object_id, document.text_hash, embeddings[document.object_id])
+        for document in documents
+        if document.object_id in embeddings
+    ]
+    # Vectors in other spaces are outdated too; the drop empties all of them before the new one is put.
+    if outdated:
+        vectors_drop_many(collection=collection, object_ids=sorted(outdated))
+    if items:
+        vectors_put_many(items)
+
+
+def _parts(items: list[T]) -> Iterator[list[T]]:
+    for start in range(0, len(items), ROWS_PER_STATEMENT):
+        yield items[start : start + ROWS_PER_STATEMENT]

@@ -1,0 +1,67 @@
+"""Keyword search without an index, through the ORM: for databases whose own full-text index is not set up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+from crewsite.search import counts
+from crewsite.search.constants import PORTABLE_ROWS_MAX
+from crewsite.search.keyword import KeywordAnswer, KeywordHit
+from crewsite.search.models import Document, documents_of
+from crewsite.search.words import Term, query_terms, stem_prefix
+
+if TYPE_CHECKING:
+    from crewsite.search.keyword.scoring import Texts
+
+
+class PortableIndex:
+    engine = "portable"
+
+    def search(self, *, collection: str, query: str, k: int) -> KeywordAnswer:
+        terms = query_terms(query)
+        if not terms or k <= 0:
+            return KeywordAnswer()
+        anywhere = reduce(or_, (Q(text__icontains=stem_prefix(term.text)) for term in terms))
+        rows = documents_of(collection).filter(anywhere).order_by("-object_id")[:PORTABLE_ROWS_MAX]
+        texts = dict(rows.values_list("object_id", "text"))
+        return KeywordAnswer(tuple(_rank(texts, terms, k, total=counts.document_count(collection))))
+
+    def replace(self, *, removed: Sequence[Document], added: Sequence[Document]) -> None:
+        """Nothing to keep: the documents themselves are read."""
+
+    def is_in_step(self) -> bool:
+        return True
+
+    def rebuild(self) -> None:
+        """Nothing to make."""
+
+
+def _rank(texts: dict[int, str], terms: Sequence[Term], k: int, *, total: int) -> list[KeywordHit]:
+    import numpy as np
+
+    from crewsite.search.keyword.scoring import Posting, rank
+
+    postings = []
+    for term in terms:
+        pattern = _pattern(term)
+        having = sorted(object_id for object_id, text in texts.items() if pattern.search(text))
+        postings.append(Posting(term, np.array(having, dtype=np.int64), len(having)))
+    if not any(posting.count for posting in postings):
+        return []
+    mean = sum(map(len, texts.values())) / len(texts)
+
+    def fetch(object_ids: list[int]) -> Texts:
+        return {object_id: (texts[object_id], len(texts[object_id]) / mean) for object_id in object_ids}
+
+    return rank(postings, asked=len(terms), total=total, k=k, fetch=fetch)
+
+
+def _pattern(term: Term) -> re.Pattern[str]:
+    part = re.escape(stem_prefix(term.text))
+    return re.compile(rf"\b{part}" if term.kind == "word" else part, re.IGNORECASE)

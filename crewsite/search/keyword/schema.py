@@ -1,0 +1,105 @@
+"""The FTS5 tables of SQLite: making them, telling that one is broken, and making them anew from the documents.
+
+Both are contentless: they hold the index only, since `search_document` has the text. Their row id is the document's.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from django.db import DatabaseError, connection, transaction
+
+logger = logging.getLogger(__name__)
+
+WORDS: Final = "search_words"
+GRAMS: Final = "search_grams"
+_TABLES: Final = {
+    WORDS: "CREATE VIRTUAL TABLE IF NOT EXISTS search_words USING fts5("
+    "text, content='', tokenize='porter unicode61 remove_diacritics 2')",
+    GRAMS: "CREATE VIRTUAL TABLE IF NOT EXISTS search_grams USING fts5(text, content='', tokenize='trigram')",
+}
+_FILL: Final = (
+    "INSERT INTO search_words(rowid, text) SELECT id, text FROM search_document",
+    "INSERT INTO search_grams(rowid, text) SELECT id, text FROM search_document WHERE unspaced",
+)
+_SHADOWS: Final = ("data", "idx", "content", "docsize", "config")
+
+# What SQLite says when an FTS5 table is missing, torn or out of step with its own shadow tables. A busy, full or
+# read-only database says other things, and a rebuild would not help it.
+_BROKEN: Final = (
+    "no such table: search_",
+    "no such table: main.search_",
+    "malformed",
+    "SQL logic error",
+    "vtable constructor failed",
+    "constraint failed",
+    "fts5: ",
+)
+
+
+def is_broken(error: DatabaseError) -> bool:
+    return any(sign in str(error) for sign in _BROKEN)
+
+
+def tables_create(cursor: Any) -> None:
+    for statement in _TABLES.values():
+        cursor.execute(statement)
+
+
+def tables_drop(cursor: Any) -> None:
+    for table in _TABLES:
+        try:
+            cursor.execute(f"DROP TABLE IF EXISTS {table}")
+        except DatabaseError as error:
+            if not is_broken(error):
+                raise
+            _drop_by_force(cursor, table)
+
+
+def _drop_by_force(cursor: Any, table: str) -> None:
+    """For a table whose own code cannot even open it: SQLite refuses DROP TABLE then."""
+    cursor.execute("PRAGMA writable_schema=ON")
+    cursor.execute("DELETE FROM sqlite_master WHERE name = %s", [table])
+    cursor.execute("PRAGMA writable_schema=RESET")
+    for shadow in _SHADOWS:
+        cursor.execute(f"DROP TABLE IF EXISTS {table}_{shadow}")
+
+
+def tables_rebuild() -> None:
+    """Drop, create and fill both tables in one transaction; readers of other processes never see them half full."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        tables_drop(cursor)
+        tables_create(cursor)
+        for statement in _FILL:
+            cursor.execute(statement)
+    logger.warning("The keyword index was rebuilt from the documents.")
+
+
+def rows_counted() -> tuple[int, int]:
+    """(rows of the word table, rows of the trigram table); raises DatabaseError when one is broken."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT (SELECT count(*) FROM search_words_docsize), (SELECT count(*) FROM search_grams_docsize)"
+        )
+        words, grams = cursor.fetchone()
+    return words, grams
+
+
+def average_length(cursor: Any) -> float:
+    """Mean words of a document, from the totals FTS5 keeps in its first record: row count, then words, as varints."""
+    cursor.execute("SELECT block FROM search_words_data WHERE id = 1")
+    row = cursor.fetchone()
+    totals = varints(bytes(row[0])) if row else []
+    return totals[1] / totals[0] if len(totals) > 1 and totals[0] else 1.0
+
+
+def varints(data: bytes) -> list[int]:
+    """SQLite's variable-length integers: seven bits a byte, highest first, the top bit set on all but the last."""
+    numbers, value = [], 0
+    for byte in data:
+        value = (value << 7) | (byte & 0x7F)
+        if byte < 0x80:  # noqa: PLR2004
+            numbers.append(value)
+            value = 0
+    return numbers
