@@ -1,34 +1,33 @@
-"""Decides what a new rule does to the rules that are there: nothing, joins them, or takes their place. Pure.
+"""Decides what a new rule does to the rules that are there: nothing, joins them, or takes their place.
+Pure.
 
-The order is chapter 02, 2.5: exact, substring, topic overlap, embedding. Only rules of one home and one scope are
-compared. What the caller cannot know (cosines) comes in as a mapping; None means that there is no embedder.
+The order is chapter 02, 2.5: exact, substring, topic overlap, embedding. Only rules of one home and one
+scope are compared. What the caller cannot know (cosines) comes in as a mapping; None means that there is no
+embedder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
+from crewsite.search.words import STOP_WORDS
 from crewsite.security.text import fold
 from lessons.constants import (
-    ARTICLES,
-    CHOICE_WORDS,
     MAX_REPLACED,
     NEGATOR_REACH_WORDS,
-    NEGATORS,
-    NEGATORS_BEHIND,
-    PUNCTUATION,
-    RULE_WORDS,
     TOPIC_CANDIDATES,
     TOPIC_OVERLAP,
     Thresholds,
 )
+from lessons.vocabulary import ARTICLES, CHOICE_WORDS, NEGATORS, NEGATORS_BEHIND, PUNCTUATION, RULE_WORDS
 from memory.changes import disagreement
-from memory.vocabulary import FUNCTION_WORDS
 from memory.words import detect_language, stem, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 _FIRST_UNSPACED: Final = "\u2e80"  # CJK radicals begin here; kana, ideographs and Hangul follow
 
@@ -79,7 +78,9 @@ def decide(
 
 
 def topic_candidates(text: str, existing: Iterable[Rule]) -> list[Rule]:
-    """Rules that share at least half of the smaller keyword set, most shared first; only these need a cosine."""
+    """Rules that share at least half of the smaller keyword set, most shared first; only these need a
+    cosine.
+    """
     shared = [(topic_overlap(text, rule.text), rule) for rule in existing]
     close = [(overlap, rule) for overlap, rule in shared if overlap >= TOPIC_OVERLAP]
     close.sort(key=lambda pair: (-pair[0], -pair[1].id))
@@ -97,12 +98,14 @@ def topic_overlap(one: str, other: str) -> float:
 def keywords(text: str) -> frozenset[str]:
     """Folded, stemmed words without those of the language and those of giving rules."""
     language = detect_language(text)
-    dropped = FUNCTION_WORDS[language] | RULE_WORDS
+    dropped = STOP_WORDS[language] | RULE_WORDS
     return frozenset(stem(word, language) for word in tokens(text) if word not in dropped)
 
 
 def contains(longer: str, shorter: str) -> bool:
-    """Whether one rule says the other word for word, and does not turn it round. Punctuation does not count."""
+    """Whether one rule says the other word for word, and does not turn it round. Punctuation does not
+    count.
+    """
     haystack, needle = _spoken(longer), _spoken(shorter)
     size = len(needle)
     for start in range(len(haystack) - size + 1) if needle else ():
@@ -114,9 +117,11 @@ def contains(longer: str, shorter: str) -> bool:
 
 
 def is_same_choice(one: str, other: str) -> bool:
-    """Whether two rules differ in one place only, and what stands there is chosen: "use X for indentation"."""
+    """Whether two rules differ in one place only, where a value is chosen: "use X for indentation"."""
     first, second = _plain(one), _plain(other)
-    edits = [op for op in SequenceMatcher(a=first, b=second, autojunk=False).get_opcodes() if op[0] != "equal"]
+    edits = [
+        op for op in SequenceMatcher(a=first, b=second, autojunk=False).get_opcodes() if op[0] != "equal"
+    ]
     if len(edits) != 1 or edits[0][0] != "replace":
         return False
     start = edits[0][1]
@@ -139,7 +144,8 @@ def _by_topic(
         near = [
             rule
             for rule in candidates
-            if cosines.get(rule.id, -1.0) >= (thresholds.choice if is_same_choice(text, rule.text) else thresholds.topic)
+            if cosines.get(rule.id, -1.0)
+            >= (thresholds.choice if is_same_choice(text, rule.text) else thresholds.topic)
         ]
         candidates = sorted(near, key=lambda rule: -cosines[rule.id])
     replaced = tuple(rule.id for rule in candidates[:MAX_REPLACED])
@@ -151,7 +157,8 @@ def _by_meaning(
 ) -> Decision | None:
     """The longer of two rules that mean the same wins; where they disagree on a detail, the newer does."""
     near = sorted(
-        (rule for rule in existing if cosines.get(rule.id, -1.0) > thresholds.same), key=lambda rule: -cosines[rule.id]
+        (rule for rule in existing if cosines.get(rule.id, -1.0) > thresholds.same),
+        key=lambda rule: -cosines[rule.id],
     )
     for rule in near:
         if len(rule.text) > len(text) and disagreement(text, rule.text) is None:
@@ -171,9 +178,10 @@ def _plain(text: str) -> list[str]:
 
 
 def _contains_unspaced(longer: str, shorter: str) -> bool:
-    """Scripts without blanks have no words to compare: there a rule is inside another as a run of characters."""
+    """Scripts without blanks have no words to compare: there a rule is inside another as a run of
+    characters.
+    """
     inner = fold(shorter)
     if not any(char >= _FIRST_UNSPACED for char in inner) or inner not in fold(longer):
         return False
     return disagreement(shorter, longer) != "negation"
-

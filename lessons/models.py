@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Q, Value, When
 
 from crewsite.accounts.models import Workspace
 from crewsite.conversations.models import Conversation
 from crewsite.rows import LiveManager, TombstonableRow, TombstoneQuerySet
 from crewsite.security.origin import Source
+from lessons.scopes import scopes_of
 
 
 class LessonQuerySet(TombstoneQuerySet["Lesson"]):
     def in_home(self, home: Workspace) -> LessonQuerySet:
         return self.filter(home=home)
 
+    def reaching(self, project: str) -> LessonQuerySet:
+        """Lessons in force for a project path: those without a scope, and those whose scope the path lies
+        in.
+        """
+        return self.filter(scope__in=["", *scopes_of(project)])
+
+    def by_rank(self) -> LessonQuerySet:
+        """Pinned, then what people taught, newest first, then the rest, newest first."""
+        taught_first = Case(When(source=Source.USER_EXPLICIT, then=Value(0)), default=Value(1))
+        return self.order_by("-pinned", taught_first, "-updated_at", "-pk")
+
 
 class Lesson(TombstonableRow):
-    """`key` is `lesson.` and the md5 of the folded rule and scope. A superseded lesson is tombstoned and linked."""
+    """`key` is `lesson.` and the md5 of the folded rule and scope. A superseded lesson is tombstoned and
+    linked.
+    """
 
     class Category(models.TextChoices):
         TOOL = "tool", "Tool"
@@ -32,12 +46,20 @@ class Lesson(TombstonableRow):
     category = models.CharField(max_length=16, choices=Category.choices, default=Category.KNOWLEDGE)
     confidence = models.FloatField(default=1.0)
     source = models.CharField(max_length=16, choices=Source.choices)
-    scope = models.CharField(max_length=500, blank=True, help_text="Path fragment of the projects it reaches. Empty: all.")
+    scope = models.CharField(
+        max_length=500, blank=True, help_text="Path fragment of the projects it reaches. Empty: all."
+    )
     pinned = models.BooleanField(default=False)
     times_applied = models.PositiveIntegerField(default=0)
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    superseded_by = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="supersedes")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    superseded_by = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="supersedes"
+    )
 
     objects = LiveManager.from_queryset(LessonQuerySet)()
     all_objects = LessonQuerySet.as_manager()
@@ -46,7 +68,9 @@ class Lesson(TombstonableRow):
         ordering = ["-created_at"]
         base_manager_name = "all_objects"
         constraints = [
-            models.UniqueConstraint(fields=["home", "key"], condition=Q(is_deleted=False), name="lessons_one_live_key"),
+            models.UniqueConstraint(
+                fields=["home", "key"], condition=Q(is_deleted=False), name="lessons_one_live_key"
+            ),
             models.CheckConstraint(
                 condition=Q(confidence__gte=0) & Q(confidence__lte=1), name="lessons_confidence_range"
             ),
@@ -59,3 +83,7 @@ class Lesson(TombstonableRow):
     def rendered(self) -> str:
         """The line as a prompt shows it."""
         return f"{self.rule} — NOT: {self.negative}" if self.negative else self.rule
+
+    @property
+    def citation(self) -> str:
+        return f"les:{self.pk}"

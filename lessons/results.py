@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from lessons.models import Lesson
+if TYPE_CHECKING:
+    from lessons.models import Lesson
 
 WriteOutcome = Literal["inserted", "unchanged", "enriched", "replaced", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
 class LessonResult:
-    """`row` is the live lesson that now says it: the new one, or the old one when `unchanged`. None when refused.
+    """`row` is the live lesson that now says it: the new one, or the old one when `unchanged`. None when
+    refused.
 
-    `superseded` are the ids of the lessons the new one took the place of; `lesson_undo` brings them back. `code` and
-    `message` explain a refusal: the first for programs, the second for people.
+    `superseded` are the ids of the lessons the new one took the place of; `lesson_undo` brings them back.
+    `code` and `message` explain a refusal: the first for programs, the second for people.
     """
 
     outcome: WriteOutcome
@@ -27,7 +29,9 @@ class LessonResult:
 
 @dataclass(frozen=True, slots=True)
 class LessonRemoval:
-    """`candidates` is filled instead of `removed` when a query meets several lessons and `all` was not asked for."""
+    """`candidates` is filled instead of `removed` when a query meets several lessons and `all` was not
+    asked for.
+    """
 
     removed: tuple[Lesson, ...] = ()
     candidates: tuple[Lesson, ...] = ()

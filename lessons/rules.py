@@ -1,4 +1,6 @@
-"""What a rule, its negative, its category and its scope may be. Pure; each check names the rule it refuses by."""
+"""What a rule, its negative, its category and its scope may be. Pure; each check names the rule it refuses
+by.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,18 @@ from lessons.constants import (
     RULE_MAX_CHARS,
     RULE_MIN_CHARS,
     SCOPE_MAX_CHARS,
-    VOLATILE_SELF_FACTS,
 )
 from lessons.models import Lesson
+from lessons.scopes import normal_scope
+from lessons.vocabulary import VOLATILE_SELF_FACTS
 from memory.results import Refusal
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A lesson as somebody wants it, cleaned and on one line each; valid once `draft_refusal` has nothing to say."""
+    """A lesson as somebody wants it, cleaned and on one line each; valid once `draft_refusal` has nothing
+    to say.
+    """
 
     rule: str
     negative: str = ""
@@ -63,16 +68,20 @@ def draft_refusal(draft: Draft) -> Refusal | None:
     if draft.category not in Lesson.Category.values:
         return Refusal("category", f"A category is one of: {', '.join(Lesson.Category.values)}.")
     if len(draft.scope) > SCOPE_MAX_CHARS:
-        return Refusal("scope_long", f"A scope has at most {SCOPE_MAX_CHARS} characters; this has {len(draft.scope)}.")
+        return Refusal(
+            "scope_long", f"A scope has at most {SCOPE_MAX_CHARS} characters; this has {len(draft.scope)}."
+        )
     return None
 
 
 def volatile_refusal(rule: str) -> Refusal | None:
-    """Refuses statements about the assistant itself: the next model makes them false, and the lesson would stay."""
+    """Refuses statements about the assistant itself: the next model makes them false, and the lesson would
+    stay.
+    """
     if any(pattern.search(rule) for pattern in VOLATILE_SELF_FACTS):
         return Refusal(
             "volatile_self_fact",
-            "The rule states what the assistant is or runs on. That changes with every model, so it is not kept.",
+            "The rule states what the assistant is or runs on. The next model makes it false: not kept.",
         )
     return None
 
@@ -81,12 +90,6 @@ def lesson_key(rule: str, scope: str) -> str:
     """`lesson.` and the md5 of folded rule and scope: an identity, not a protection."""
     joined = f"{fold(rule)}\x00{scope}".encode("utf-8", "surrogatepass")
     return f"lesson.{hashlib.md5(joined, usedforsecurity=False).hexdigest()}"
-
-
-def normal_scope(scope: str) -> str:
-    """A path fragment with single forward slashes and none at its ends; case stays, as in file names."""
-    parts = clean(scope).replace("\\", "/").split("/")
-    return "/".join(part.strip() for part in parts if part.strip() not in {"", "."})
 
 
 def _one_line(text: str) -> str:

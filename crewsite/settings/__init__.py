@@ -227,14 +227,15 @@ CREW_WORKER_START = ["crewsite.embeddings.service.start_loading"]
 # Inversions: what stands to the right in the import order registers here by dotted path (docs/architecture.md).
 SEARCH_KINDS = ["memory.search_kinds.SemanticKind", "memory.search_kinds.EpisodicKind", "lessons.search_kinds.LessonKind"]
 CONTEXT_SOURCES = [
+    "memory.context.sources.thread.ThreadSource",
     "memory.context.sources.preamble.PreambleSource",
+    "memory.context.sources.steering.AgentPromptSource",
     "memory.context.sources.steering.SteeringSource",
     "lessons.context.LessonsSource",
     "memory.context.sources.semantic.SemanticSource",
     "memory.context.sources.documents.DocumentsSource",
-    "memory.context.sources.history.HistorySource",
     "memory.context.sources.episodic.EpisodicSource",
-    "memory.context.sources.thread.ThreadSource",
+    "memory.context.sources.history.HistorySource",
 ]
 # Statistics such as when an episode was read last are collected and written by a thread of the process.
 CREW_BACKGROUND_WRITES = True

@@ -1,14 +1,15 @@
-"""Changing lessons that are there: remove, undo, restore, edit, pin. Nothing is erased; each step leaves its event."""
+"""Changing lessons that are there: remove, undo, restore, edit, pin. Nothing is erased; each step leaves
+its event.
+"""
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from typing import TYPE_CHECKING, Final
 
 from django.utils import timezone
 
-from crewsite.embeddings.service import embed_document
+from crewsite.embeddings.service import Embedding, embed_document
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Source
 from crewsite.security.text import fold
@@ -23,6 +24,8 @@ from lessons.services.write import lesson_refusal
 from memory.services.locks import home_locked
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from crewsite.accounts.models import User, Workspace
     from crewsite.security.origin import Origin
 
@@ -46,7 +49,8 @@ def lesson_remove(
 ) -> LessonRemoval:
     """Tombstone the live lessons that contain the text, or the one lesson an id (`les:12`, `#12`) names.
 
-    A text that meets several lessons removes none of them unless `all` is set: they come back as candidates.
+    A text that meets several lessons removes none of them unless `all` is set: they come back as
+    candidates.
     """
     found = _matching(home, query)
     if len(found) > 1 and not all:
@@ -60,29 +64,38 @@ def _matching(home: Workspace, query: str) -> list[Lesson]:
     if named:
         return list(live.filter(pk=int(named[1])))
     wanted = fold(query)
-    return [row for row in live.order_by("-updated_at", "-pk") if wanted in fold(row.rendered)] if wanted else []
+    return (
+        [row for row in live.order_by("-updated_at", "-pk") if wanted in fold(row.rendered)] if wanted else []
+    )
 
 
 def lesson_undo(*, row: Lesson, origin: Origin, now: dt.datetime | None = None) -> LessonUndo:
-    """Take a lesson back as if it had not been taught: it is tombstoned, and what it superseded is live again."""
+    """Take a lesson back as if it had not been taught: it is tombstoned, and what it superseded is live
+    again.
+    """
+    # Embedded before the lock; a lesson superseded in between waits for the backfill.
+    replaced = Lesson.all_objects.filter(superseded_by=row, is_deleted=True)
+    embeddings = {old.pk: embed_document(old.rendered) for old in replaced}
     with home_locked(row.home):
         row = Lesson.all_objects.select_related("home").get(pk=row.pk)
         if row.is_deleted:
             return LessonUndo(undone=False)
-        tombstone(row, origin=origin, reason="undone", now=now or timezone.now(), event=MemoryEvent.Event.DELETE)
+        tombstone(
+            row, origin=origin, reason="undone", now=now or timezone.now(), event=MemoryEvent.Event.DELETE
+        )
         taken = set(Lesson.objects.in_home(row.home).values_list("key", flat=True))
         restored = []
         for old in Lesson.all_objects.filter(superseded_by=row, is_deleted=True).order_by("pk"):
             if old.key in taken:
                 continue
             taken.add(old.key)
-            _bring_back(old, origin, reason=f"undone les:{row.pk}")
+            _bring_back(old, origin, reason=f"undone les:{row.pk}", embedding=embeddings.get(old.pk))
             restored.append(old)
     return LessonUndo(undone=True, restored=tuple(restored))
 
 
 def lesson_restore(*, row: Lesson, origin: Origin, now: dt.datetime | None = None) -> LessonChange:
-    """Make a tombstoned lesson live again: screened and compared anew. What took its place gives way to it."""
+    """Make a tombstoned lesson live again: screened and compared anew. What took its place gives way."""
     home, draft = row.home, _draft_of_row(row)
     refusal = lesson_refusal(draft, home=home, origin=origin)
     if refusal is not None:
@@ -103,10 +116,10 @@ def lesson_restore(*, row: Lesson, origin: Origin, now: dt.datetime | None = Non
             return LessonChange("refused", row, "duplicate", f"les:{decision.keeper} says it already.")
         if decision.kind == "refused":
             ids = ", ".join(f"les:{pk}" for pk in decision.superseded)
-            return LessonChange("refused", row, "explicit_wins", f"It would replace {ids}, taught by a person.")
-        _bring_back(row, origin, reason="restored")
-        if known.embedding is not None:
-            index_put(row, known.embedding)
+            return LessonChange(
+                "refused", row, "explicit_wins", f"It would replace {ids}, taught by a person."
+            )
+        _bring_back(row, origin, reason="restored", embedding=known.embedding)
         supersede(decision.superseded, by=row, origin=origin, now=now or timezone.now())
     replaced = ", ".join(f"les:{pk}" for pk in decision.superseded)
     return LessonChange("changed", row, message=f"It takes the place of {replaced}." if replaced else "")
@@ -175,8 +188,7 @@ def _draft_of_row(row: Lesson) -> Draft:
     return Draft(row.rule, row.negative, row.category, row.scope, row.pinned)
 
 
-def _bring_back(row: Lesson, origin: Origin, *, reason: str) -> None:
-    """Live again, without a vector until the backfill: no lock is held across an embedding."""
+def _bring_back(row: Lesson, origin: Origin, *, reason: str, embedding: Embedding | None) -> None:
     revive(row)
-    index_put(row, None)
+    index_put(row, embedding)
     record(row, MemoryEvent.Event.RESTORE, origin, new=row.rendered, reason=reason)

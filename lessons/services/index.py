@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,10 +10,12 @@ from crewsite.search.collections import collection_name
 from crewsite.search.service import document_delete, document_put, nearest
 from lessons.constants import NEAREST_LOOKED_AT, SEED_THRESHOLDS, Thresholds, thresholds_for
 from lessons.dedup import Rule, topic_candidates
-from lessons.models import Lesson
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crewsite.accounts.models import Workspace
+    from lessons.models import Lesson
     from lessons.rules import Draft
 
 KIND = "lesson"
@@ -33,8 +34,9 @@ class Comparison:
 
 
 def compare(home: Workspace, draft: Draft, existing: Sequence[Rule]) -> Comparison:
-    """Embeds, so it runs before the lock is taken. Rules sharing keywords are compared rule to rule, whatever the index
-    holds; of the others the nearest."""
+    """Embeds, so it runs before the lock is taken. Rules sharing keywords are compared rule to rule,
+    whatever the index holds; of the others the nearest.
+    """
     bare = embed_document(draft.rule)
     if bare is None:
         return Comparison()
@@ -53,7 +55,10 @@ def compare(home: Workspace, draft: Draft, existing: Sequence[Rule]) -> Comparis
 
 def index_put(row: Lesson, embedding: Embedding | None) -> None:
     document_put(
-        collection=collection_name(KIND, row.home_id), object_id=row.pk, text=row.rendered, embedding=embedding
+        collection=collection_name(KIND, row.home_id),
+        object_id=row.pk,
+        text=row.rendered,
+        embedding=embedding,
     )
 
 

@@ -1,8 +1,9 @@
-"""Steps every lesson service shares, inside the caller's transaction: live rules, tombstones, and their audit events."""
+"""Steps every lesson service shares, inside the caller's transaction: live rules, tombstones, and their
+audit events.
+"""
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING
 
 from crewsite.security.events import event_record
@@ -13,6 +14,7 @@ from lessons.models import Lesson
 from lessons.services.index import KIND, index_drop
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Sequence
 
     from crewsite.accounts.models import Workspace
@@ -24,11 +26,15 @@ TOMBSTONE_FIELDS = ["is_deleted", "deleted_at", "deleted_reason", "superseded_by
 
 def live_rules(home: Workspace, scope: str) -> list[Rule]:
     """The live rules of one scope, newest first."""
-    rows = Lesson.objects.in_home(home).filter(scope=scope).order_by("-pk").values_list("pk", "rule", "source")
+    rows = (
+        Lesson.objects.in_home(home).filter(scope=scope).order_by("-pk").values_list("pk", "rule", "source")
+    )
     return [Rule(pk, text, source == Source.USER_EXPLICIT) for pk, text, source in rows]
 
 
-def tombstone(row: Lesson, *, origin: Origin, reason: str, now: dt.datetime, event: MemoryEvent.Event) -> None:
+def tombstone(
+    row: Lesson, *, origin: Origin, reason: str, now: dt.datetime, event: MemoryEvent.Event
+) -> None:
     row.mark_deleted(reason=reason, now=now)
     row.save(update_fields=TOMBSTONE_FIELDS)
     index_drop(row)
@@ -36,13 +42,22 @@ def tombstone(row: Lesson, *, origin: Origin, reason: str, now: dt.datetime, eve
 
 
 def supersede(ids: Sequence[int], *, by: Lesson, origin: Origin, now: dt.datetime) -> None:
-    """Tombstone the lessons `by` takes the place of. `by` is in the table already: nothing gives way to nothing."""
+    """Tombstone the lessons `by` takes the place of. `by` is in the table already: nothing gives way to
+    nothing.
+    """
     for old in Lesson.objects.filter(pk__in=ids):
         old.superseded_by = by
         old.mark_deleted(reason=SUPERSEDED, now=now)
         old.save(update_fields=TOMBSTONE_FIELDS)
         index_drop(old)
-        record(old, MemoryEvent.Event.SUPERSEDED, origin, old=old.rendered, new=by.rendered, reason=f"by les:{by.pk}")
+        record(
+            old,
+            MemoryEvent.Event.SUPERSEDED,
+            origin,
+            old=old.rendered,
+            new=by.rendered,
+            reason=f"by les:{by.pk}",
+        )
 
 
 def revive(row: Lesson) -> None:

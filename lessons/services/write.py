@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,8 @@ from memory.services.locks import home_locked
 from memory.services.review import review_add
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from crewsite.accounts.models import User, Workspace
     from crewsite.security.origin import Origin
 
@@ -54,10 +55,11 @@ def lesson_write(
     override_screen: bool = False,
     now: dt.datetime | None = None,
 ) -> LessonResult:
-    """Teach a rule. What it makes superfluous is superseded in the same transaction, after the new row is in.
+    """Teach a rule. What it makes superfluous is superseded in the same transaction, after the new row is
+    in.
 
-    `preserve` is for imports: a rule that is there stays as it is and nothing gives way. `override_screen` stores what
-    screening refuses, because an owner decided so; never a credential.
+    `preserve` is for imports: a rule that is there stays as it is and nothing gives way. `override_screen`
+    stores what screening refuses, because an owner decided so; never a credential.
     """
     draft = draft_of(rule=rule, negative=negative, category=category, scope=scope, pinned=pinned)
     refusal = lesson_refusal(draft, home=home, origin=origin, override_screen=override_screen)
@@ -79,8 +81,9 @@ def lesson_write(
 def lesson_refusal(
     draft: Draft, *, home: Workspace, origin: Origin, override_screen: bool = False
 ) -> Refusal | None:
-    """Why a draft may not become a lesson of this home, or None. A refusal is audited; an explicit one that screening
-    caused waits in the review queue."""
+    """Why a draft may not become a lesson of this home, or None. A refusal is audited; an explicit one that
+    screening caused waits in the review queue.
+    """
     refusal = draft_refusal(draft) or volatile_refusal(draft.rule)
     if refusal is not None:
         refusal_record(refusal, draft.rendered, home=home, memory_type=KIND, origin=origin)
@@ -135,7 +138,9 @@ def _insert(write: _Write, decision: Decision, comparison: Comparison) -> Lesson
 
 
 def _confirm(write: _Write, row: Lesson, decision: Decision) -> LessonResult:
-    """The rule is there already. An exact repetition refreshes it; either way what it lacks (what not to do) is added."""
+    """The rule is there already. An exact repetition refreshes it; either way what it lacks (what not to
+    do) is added.
+    """
     before = row.rendered
     exact = decision.kind == "exact"
     if not write.preserve:
@@ -169,7 +174,9 @@ def _refresh(row: Lesson, write: _Write, *, exact: bool) -> None:
 def _refuse(write: _Write, decision: Decision) -> LessonResult:
     """A rule a person taught gives way to a person only; the proposal waits for one."""
     kept = ", ".join(f"les:{pk}" for pk in decision.superseded)
-    refusal = Refusal("explicit_wins", f"It would replace {kept}, taught by a person. Only a person may do that.")
+    refusal = Refusal(
+        "explicit_wins", f"It would replace {kept}, taught by a person. Only a person may do that."
+    )
     row = Lesson.objects.get(pk=decision.superseded[0])
     record(
         row,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from memory.context.constants import AUTHORITY_FRAME, AUTHORITY_LINE, OMITTED_LINE
 from memory.context.cuts import cut_at_line
 from memory.context.packet import Block, BlockState, ContextPacket, join_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def assemble(
@@ -18,7 +21,9 @@ def assemble(
     degraded: tuple[str, ...] = (),
     model_window: int | None = None,
 ) -> ContextPacket:
-    """The packet of these blocks: frame first, then the ladder, highest authority first; never over the ceiling."""
+    """The packet of these blocks: frame first, then the ladder, highest authority first; never over the
+    ceiling.
+    """
     given = list(blocks)
     ordered = sorted(given, key=lambda block: block.authority)
     kept = _cut_to(_drop_to(ordered, ceiling), ceiling)
@@ -76,8 +81,12 @@ def _chars(blocks: list[Block]) -> int:
 
 
 def _with_lines(blocks: list[Block]) -> list[Block]:
-    """The blocks with the line on authority before the first memory block and the line on omissions at the end."""
-    first = next((i for i, block in enumerate(blocks) if block.text and block.authority > AUTHORITY_FRAME), None)
+    """The blocks with the line on authority before the first memory block and the line on omissions at the
+    end.
+    """
+    first = next(
+        (i for i, block in enumerate(blocks) if block.text and block.authority > AUTHORITY_FRAME), None
+    )
     lines = list(blocks)
     if first is not None:
         lines.insert(first, Block(name="authority", authority=AUTHORITY_FRAME, text=AUTHORITY_LINE))
@@ -86,4 +95,3 @@ def _with_lines(blocks: list[Block]) -> list[Block]:
         text = OMITTED_LINE.format(names=", ".join(missing))
         lines.append(Block(name="omissions", authority=AUTHORITY_FRAME, text=text))
     return lines
-

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -17,6 +17,9 @@ from memory.context.deadline import embedded_in_time
 from memory.context.packet import Block, BlockState, ContextPacket
 from memory.context.request import ContextRequest, ContextSource
 from memory.context.windows import resolve_model_window
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 logger = logging.getLogger(__name__)
 
@@ -33,9 +36,9 @@ def context_build(
 ) -> ContextPacket:
     """The packet for one prompt. Reads only; the same rows, `now` and message give the same bytes.
 
-    `message` is the text being answered, or its row (then the thread history ends before it). `model_window` is in
-    tokens; None asks the model registry about the conversation's model. `surface` is where this turn happens, when
-    that is not where the conversation started.
+    `message` is the text being answered, or its row (then the thread history ends before it).
+    `model_window` is in tokens; None asks the model registry about the conversation's model. `surface` is
+    where this turn happens, when that is not where the conversation started.
     """
     window = model_window if model_window is not None else resolve_model_window(conversation.model)
     text = message.content if isinstance(message, Message) else (message or "")

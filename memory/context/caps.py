@@ -16,7 +16,7 @@ from memory.context.constants import (
 
 @dataclass(frozen=True, slots=True)
 class SectionCaps:
-    """Characters per section. `thread` is the cap without compression, `thread_compressed` the one with it."""
+    """Characters per section. `thread` is the cap without compression of the thread history."""
 
     thread_compressed: int
     lessons: int

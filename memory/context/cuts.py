@@ -1,4 +1,6 @@
-"""Shortens texts where people would: at a paragraph, at a line, at a word; always with a mark that something is gone. Pure."""
+"""Shortens texts where people would: at a paragraph, at a line, at a word; always with a mark that
+something is gone. Pure.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ def cut_words(text: str, cap: int) -> str:
         return ELLIPSIS[:cap]
     head = text[: cap - len(ELLIPSIS)]
     at = head.rfind(" ")
-    # A cut back to the last blank reads better, unless the text has none near (one long word, or no blanks at all).
+    # A cut back to the last blank reads better, unless the text has none near (one long word, or no blanks
+    # at all).
     return (head[:at] if at > len(head) // 2 else head).rstrip() + ELLIPSIS
 
 

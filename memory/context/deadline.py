@@ -14,7 +14,8 @@ def embedded_in_time(text: str, *, seconds: float = EMBEDDING_DEADLINE_SECONDS) 
     """
     from crewsite.embeddings.service import embed_query
 
-    # A thread of its own: the embedder's pool may be what is stuck. As a daemon it does not hold up a shutdown.
+    # A thread of its own: the embedder's pool may be what is stuck. As a daemon it does not hold up a
+    # shutdown.
     worker = threading.Thread(target=embed_query, args=(text,), name="context-embed", daemon=True)
     worker.start()
     worker.join(seconds)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memory.context.constants import LEFT_OUT_NAMED
-from memory.context.packet import SourceRef
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memory.context.packet import SourceRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +26,9 @@ class Fitted:
 
 
 def fit_lines(lines: Iterable[Line], *, room: int) -> Fitted:
-    """Lines in their order while they fit in `room` characters, each with its line break. A line too long for what is
-    left is skipped, not the ones after it: one huge value must not hide twenty small ones."""
+    """Lines in their order while they fit in `room` characters, each with its line break. A line too long
+    for what is left is skipped, not the ones after it: one huge value must not hide twenty small ones.
+    """
     kept: list[Line] = []
     left_out: list[Line] = []
     for line in lines:

@@ -1,13 +1,17 @@
-"""The values a context build produces: blocks, where their lines came from, and what was left out. No reading, no policy."""
+"""The values a context build produces: blocks, where their lines came from, and what was left out. No
+reading, no policy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.context.constants import BLOCK_SEPARATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class BlockState(StrEnum):
@@ -18,7 +22,7 @@ class BlockState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceRef:
-    """One row behind a line of a block. `citation` is what the line ends with, without brackets: `epi:412`."""
+    """One row behind a line of a block. `citation` is what the line ends with: `epi:412`."""
 
     kind: str
     object_id: int
@@ -26,16 +30,21 @@ class SourceRef:
     score: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "object_id": self.object_id, "citation": self.citation, "score": self.score}
+        return {
+            "kind": self.kind,
+            "object_id": self.object_id,
+            "citation": self.citation,
+            "score": self.score,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """One part of the prompt. `text` holds the marker line too; it is empty when the block is omitted.
 
-    `authority` 0 is the frame (rules, identity, steering, thread); 1 to 6 is the ladder of layers, 1 the highest.
-    `cap` is what the section may take, in characters. `left_out` names rows that did not fit, at most a few; `left_out_count` counts them all. `over_budget`
-    blocks had a text, and gave way to others.
+    `authority` 0 is the frame (rules, identity, steering, thread); 1 to 6 is the ladder of layers, 1 the
+    highest. `cap` is what the section may take, in characters. `left_out` names rows that did not fit, at
+    most a few; `left_out_count` counts them all. `over_budget` blocks had a text, and gave way to others.
     """
 
     name: str

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-from crewsite.accounts.models import Workspace
-from crewsite.conversations.models import Conversation
-from memory.context.caps import ResolvedCaps
-from memory.context.packet import Block
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from crewsite.accounts.models import Workspace
+    from crewsite.conversations.models import Conversation
+    from memory.context.caps import ResolvedCaps
+    from memory.context.packet import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,9 @@ class ContextRequest:
 
     @property
     def opens(self) -> bool:
-        """True when the model starts from nothing of ours: a new conversation, or one it resumed from its own records."""
+        """True when the model starts from nothing of ours: a new conversation, or one it resumed from its
+        own records.
+        """
         return self.is_new or self.resumed
 
 

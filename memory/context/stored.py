@@ -1,4 +1,6 @@
-"""Stored text on its way into a prompt: one line or many, with our markers and ids in it made harmless. Pure."""
+"""Stored text on its way into a prompt: one line or many, with our markers and ids in it made harmless.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import re
 from typing import Final
 
 from crewsite.security.fencing import neutralise
+
 from crewsite.security.text import clean
 
 # A stored text must not bring its own citation: `[epi:7]` at the end of a line would pass for a source.

@@ -8,8 +8,9 @@ from typing import Final
 _MILLION_SUFFIX: Final = re.compile(r"\[1m\]$", re.IGNORECASE)
 
 # Published by their makers, checked in November 2026; a name matches itself and its dated or sized variants
-# (`gpt-4o-mini`, `gpt-4o-2024-11-20`), not a successor with another number. Models people run themselves are missing on
-# purpose: the server that runs one decides on its window, so theirs is a live setting (MODEL_WINDOWS).
+# (`gpt-4o-mini`, `gpt-4o-2024-11-20`), not a successor with another number. Models people run themselves
+# are missing on purpose: the server that runs one decides on its window, so theirs is a live setting
+# (MODEL_WINDOWS).
 KNOWN_WINDOWS: Final[dict[str, int]] = {
     "gpt-3.5-turbo": 16_385,
     "gpt-4": 8_192,
@@ -42,7 +43,9 @@ MILLION: Final = 1_000_000
 
 
 def resolve_model_window(model: str | None) -> int | None:
-    """Tokens of a model's window, or None for what is empty, `auto` or unknown: the reference window then holds."""
+    """Tokens of a model's window, or None for what is empty, `auto` or unknown: the reference window then
+    holds.
+    """
     name = (model or "").strip().lower()
     if not name or name == "auto":
         return None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from memory.context.constants import AUTHORITY_DOCUMENTS, MARKER_MEMORY
 from memory.context.cuts import cut_at_line
 from memory.context.packet import Block, BlockState, SourceRef
-from memory.context.request import ContextRequest
 from memory.context.stored import stored_text
 from memory.models import PreferencesDocument, ProjectsDocument, VersionedDocument
+
+if TYPE_CHECKING:
+    from memory.context.request import ContextRequest
 
 
 class DocumentsSource:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from memory.context.constants import (
     AUTHORITY_EPISODIC,
@@ -14,10 +14,12 @@ from memory.context.constants import (
 from memory.context.cuts import cut_words
 from memory.context.lines import Line, fit_lines, name_left_out
 from memory.context.packet import Block, BlockState, SourceRef
-from memory.context.request import ContextRequest
 from memory.context.stored import stored_line
-from memory.results import EpisodicHit
 from memory.selectors import episodic_search
+
+if TYPE_CHECKING:
+    from memory.context.request import ContextRequest
+    from memory.results import EpisodicHit
 
 
 class EpisodicSource:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from memory.context.constants import AUTHORITY_HISTORY, MARKER_MEMORY
 from memory.context.packet import Block, BlockState
-from memory.context.request import ContextRequest
 from memory.context.stored import stored_text
 from memory.history import history_render
+
+if TYPE_CHECKING:
+    from memory.context.request import ContextRequest
 
 _HEADING = f"{MARKER_MEMORY} Recent history (source: history) [doc:history]"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory.context.constants import (
@@ -14,12 +14,16 @@ from memory.context.constants import (
 )
 from memory.context.cuts import cut_words
 from memory.context.packet import Block
-from memory.context.request import ContextRequest
 from memory.context.stored import stored_line
+
+if TYPE_CHECKING:
+    from memory.context.request import ContextRequest
 
 
 class PreambleSource:
-    """[RUNTIME] is sent again on a later message when the turn comes over another surface than the conversation's."""
+    """[RUNTIME] is sent again on a later message when the turn comes over another surface than the
+    conversation's.
+    """
 
     name: ClassVar[str] = "preamble"
     is_memory: ClassVar[bool] = False
@@ -43,7 +47,9 @@ class PreambleSource:
 
 
 def _runtime(request: ContextRequest) -> Block:
-    """The date, not the time of day: the bytes stay the same, and the model's prompt cache warm, for a whole day."""
+    """The date, not the time of day: the bytes stay the same, and the model's prompt cache warm, for a
+    whole day.
+    """
     zone = _zone(request.workspace.time_zone)
     conversation = request.conversation
     facts = {

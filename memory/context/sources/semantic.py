@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import json
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db.models import Case, Value, When
 
@@ -16,18 +17,21 @@ from memory.context.constants import (
 )
 from memory.context.lines import Line, fit_lines, name_left_out
 from memory.context.packet import Block, BlockState, SourceRef
-from memory.context.request import ContextRequest
 from memory.context.stored import stored_line
 from memory.models import SemanticMemory
-from memory.rules import render_fact_value
 from memory.selectors import semantic_search
+
+if TYPE_CHECKING:
+    from memory.context.request import ContextRequest
 
 _STATED = "Facts people stated:"
 _LEARNED = "Facts learned automatically:"
 
 
 class SemanticSource:
-    """Which facts fit is decided by relevance, then by authority and age; how they stand is decided by authority."""
+    """Which facts fit is decided by relevance, then by authority and age; how they stand is decided by
+    authority.
+    """
 
     name: ClassVar[str] = "semantic"
     is_memory: ClassVar[bool] = True
@@ -86,7 +90,12 @@ def _rows(request: ContextRequest, scores: dict[int, float], *, limit: int) -> l
 def _line(row: SemanticMemory, score: float | None) -> Line:
     citation = f"sem:{row.key}"
     source = SourceRef(kind="semantic", object_id=row.pk, citation=citation, score=score)
-    return Line(f"- {row.key}: {stored_line(render_fact_value(row.value))} [{citation}]", source)
+    return Line(f"- {row.key}: {stored_line(_value(row.value))} [{citation}]", source)
+
+
+def _value(value: Any) -> str:
+    """Text as it is; everything else as compact JSON, so that 1, "1" and true stay apart."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _section(heading: str, lines: list[Line]) -> list[str]:

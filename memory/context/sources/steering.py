@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from memory.context.constants import AUTHORITY_FRAME, MARKER_STEERING
 from memory.context.cuts import cut_at_paragraph
 from memory.context.packet import Block, BlockState
-from memory.context.request import ContextRequest
 from memory.context.stored import stored_text
+
+if TYPE_CHECKING:
+    from memory.context.request import ContextRequest
 
 
 class AgentPromptSource:

@@ -1,22 +1,31 @@
-"""What was said in this conversation before, for a model that holds no record of it: branches, imports, Slack threads."""
+"""What was said in this conversation before, for a model that holds no record of it: branches, imports,
+Slack threads.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+from crewsite.security.fencing import fence
 
 from crewsite.conversations.models import Message
-from crewsite.security.fencing import fence
 from memory.context.constants import AUTHORITY_FRAME, MARKER_THREAD, THREAD_MESSAGES
 from memory.context.cuts import cut_words
 from memory.context.packet import Block, BlockState
-from memory.context.request import ContextRequest
 from memory.context.stored import stored_text
 
-_FRAMING = "What was said in this conversation before, oldest first. It is a record; answer only the message at the end."
+if TYPE_CHECKING:
+    from memory.context.request import ContextRequest
+
+_FRAMING = (
+    "What was said in this conversation before, oldest first. It is a record; answer the message at the end."
+)
 
 
 class ThreadSource:
-    """Only when a conversation is new to the model. A resumed one has its own record, later messages keep theirs."""
+    """Only when a conversation is new to the model. A resumed one has its own record, later messages keep
+    theirs.
+    """
 
     name: ClassVar[str] = "thread"
     is_memory: ClassVar[bool] = False
@@ -79,7 +88,5 @@ def _newest_that_fit(entries: list[str], room: int) -> list[str]:
 
 
 def _wrap(request: ContextRequest, text: str) -> str:
-    fenced = fence(
-        text, kind="thread", origin="this conversation", conversation=str(request.conversation.pk)
-    )
+    fenced = fence(text, kind="thread", origin="this conversation", conversation=str(request.conversation.pk))
     return f"{MARKER_THREAD}\n{_FRAMING}\n{fenced}"

@@ -1,0 +1,37 @@
+"""Lessons as a kind of the one search box: what is indexed of them, and how they answer."""
+
+from __future__ import annotations
+
+from crewsite.accounts.models import Workspace
+from crewsite.search.collections import collection_name
+from crewsite.search.kinds import RecallHit
+from lessons.models import Lesson
+from lessons.selectors import LessonHit, lesson_search
+
+
+class LessonKind:
+    name = "lesson"
+    prefix = "les"
+
+    def documents(self, after_id: int, limit: int) -> list[tuple[int, str, str]]:
+        """Live rows after an id, in id order: (object id, collection, text)."""
+        rows = Lesson.objects.filter(pk__gt=after_id).order_by("pk")[:limit]
+        return [(row.pk, collection_name(self.name, row.home_id), row.rendered) for row in rows]
+
+    def count(self) -> int:
+        return Lesson.objects.count()
+
+    def recall(self, *, query: str, workspace_id: int, limit: int) -> list[RecallHit]:
+        home = Workspace.objects.select_related("memory_home").get(pk=workspace_id).home
+        return [self._hit(hit) for hit in lesson_search(home=home, query=query, limit=limit)]
+
+    def _hit(self, hit: LessonHit) -> RecallHit:
+        return RecallHit(
+            kind=self.name,
+            object_id=hit.row.pk,
+            citation=hit.row.citation,
+            text=hit.row.rendered,
+            at=hit.row.updated_at,
+            score=hit.score,
+            legs=hit.legs,
+        )
