@@ -1,6 +1,8 @@
-"""Does a text that sounds like an older one say something else? Numbers, dates, names and negations decide. Pure.
+"""Does a text that sounds like an older one say something else? Numbers, dates, names and negations decide.
+Pure.
 
-The duplicate gate asks this before it drops a text: a newer fact in nearly the same words must not be lost. In doubt
+The duplicate gate asks this before it drops a text: a newer fact in nearly the same words must not be lost.
+In doubt
 the answer is yes; the price is a second row and an entry in the review queue.
 """
 
@@ -9,8 +11,9 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from crewsite.search.words import STOP_WORDS
 from crewsite.security.text import fold
-from memory.vocabulary import DATE_WORDS, FUNCTION_WORDS, NEGATIONS, NUMBER_WORDS, OPPOSITES
+from memory.vocabulary import DATE_WORDS, NEGATIONS, NUMBER_WORDS, OPPOSITES
 from memory.words import DEFAULT_LANGUAGE, stem
 
 Disagreement = Literal["number", "date", "negation", "name"]
@@ -71,14 +74,16 @@ def _is_opposite(new: set[str], old: set[str]) -> bool:
 
 
 def _names(words: list[str]) -> set[str]:
-    """Folded words that look like names anywhere but at the start: capitals, or letters mixed with digits or signs."""
+    """Folded words that look like names anywhere but at the start: capitals, or letters mixed with digits or
+    signs.
+    """
     return {fold(word) for word in words[1:] if _looks_like_a_name(word)} | {
         fold(word) for word in words[:1] if any(char.isupper() for char in word[1:]) or _has_digit(word)
     }
 
 
 def _looks_like_a_name(word: str) -> bool:
-    if fold(word) in FUNCTION_WORDS[DEFAULT_LANGUAGE]:
+    if fold(word) in STOP_WORDS[DEFAULT_LANGUAGE]:
         return False
     return any(char.isupper() for char in word) or _has_digit(word)
 
@@ -88,10 +93,12 @@ def _has_digit(word: str) -> bool:
 
 
 def _subject_differs(new: list[str], old: list[str]) -> bool:
-    """A sentence starts with a capital whatever it is, so its first word counts as a name only when all else is equal."""
+    """A sentence starts with a capital whatever it is, so its first word counts as a name only when all else
+    is equal.
+    """
     if not new or not old or [fold(word) for word in new[1:]] != [fold(word) for word in old[1:]]:
         return False
     first, other = fold(new[0]), fold(old[0])
-    if first in FUNCTION_WORDS[DEFAULT_LANGUAGE] and other in FUNCTION_WORDS[DEFAULT_LANGUAGE]:
+    if first in STOP_WORDS[DEFAULT_LANGUAGE] and other in STOP_WORDS[DEFAULT_LANGUAGE]:
         return False
     return stem(first, DEFAULT_LANGUAGE) != stem(other, DEFAULT_LANGUAGE)

@@ -26,7 +26,9 @@ class Claim:
 
 
 def decide(existing: Claim | None, incoming: Claim) -> Decision:
-    """`confirm`: the same value, now said with more authority. The write being decided is by definition the newer."""
+    """`confirm`: the same value, now said with more authority. The write being decided is by definition the
+    newer.
+    """
     if existing is None:
         return "create"
     outranks = incoming.is_explicit and not existing.is_explicit
@@ -46,6 +48,6 @@ def skip_reason(existing: Claim, incoming: Claim) -> str:
     if existing.is_explicit:
         return "A person set this value; only a person may replace it."
     return (
-        f"The value there has a confidence of {existing.confidence:g}, more than {EQUAL_CONFIDENCE_WITHIN:g} above"
-        f" {incoming.confidence:g}."
+        f"The value there has a confidence of {existing.confidence:g},"
+        f" more than {EQUAL_CONFIDENCE_WITHIN:g} above {incoming.confidence:g}."
     )

@@ -1,4 +1,6 @@
-"""The order of episodes: score, admission, recall guard and diversity (chapter 02, 2.4). Pure: values in, values out."""
+"""The order of episodes: score, admission, recall guard and diversity (chapter 02, 2.4). Pure: values in,
+values out.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ Order = Literal["score", "relevance"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One episode that a leg found. `cosine` is raw, `keyword` scaled 0..1 within the set; None: not found by that leg."""
+    """One episode that a leg found. `cosine` is raw, `keyword` scaled 0..1 within the set; None: not found by
+    that leg.
+    """
 
     object_id: int
     text: str
@@ -58,21 +62,27 @@ def pool_size(limit: int) -> int:
 
 
 def log_score(candidate: Candidate) -> float:
-    """ln(cosine x (0.7 + 0.3 x importance) x exp(-rate x days)). As a logarithm no age is old enough to become 0."""
+    """ln(cosine x (0.7 + 0.3 x importance) x exp(-rate x days)). As a logarithm no age is old enough to
+    become 0.
+    """
     cosine = candidate.cosine
     if cosine is None:
         cosine = (candidate.keyword or 0.0) * KEYWORD_AS_COSINE
     weight = IMPORTANCE_BASE + IMPORTANCE_SHARE * candidate.importance
-    return math.log(max(cosine, MIN_COSINE)) + math.log(weight) - candidate.rate * max(0.0, candidate.days_old)
+    return (
+        math.log(max(cosine, MIN_COSINE)) + math.log(weight) - candidate.rate * max(0.0, candidate.days_old)
+    )
 
 
 def relevance(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """0..1 by id: 0.6 of the vector leg and 0.4 of the keyword leg, each scaled within the set; one leg alone counts whole."""
-    legs = [
-        (VECTOR_WEIGHT, {c.object_id: c.cosine for c in candidates if c.cosine is not None}),
-        (KEYWORD_WEIGHT, {c.object_id: c.keyword for c in candidates if c.keyword is not None}),
-    ]
-    return weighted([(weight, scale01(scores)) for weight, scores in legs if scores])
+    """0..1 by id: 0.6 of the vector leg and 0.4 of the keyword leg, each scaled within the set; a lone leg
+    counts whole.
+    """
+    cosines = {c.object_id: c.cosine for c in candidates if c.cosine is not None}
+    keywords = {c.object_id: c.keyword for c in candidates if c.keyword is not None}
+    legs = [(VECTOR_WEIGHT, scale01(cosines)), (KEYWORD_WEIGHT, keywords)]
+    fused = weighted([leg for leg in legs if leg[1]])
+    return {c.object_id: fused.get(c.object_id, 0.0) for c in candidates}
 
 
 def decay_rate(tags: Iterable[str], rates: Mapping[str, float]) -> float:
@@ -96,13 +106,16 @@ def is_admitted(
 
 
 def rank(candidates: Sequence[Candidate], *, order: Order, limit: int, mmr: bool = True) -> list[Ranked]:
-    """The best `limit` of all candidates, best first; with `mmr` a later place goes to what the earlier ones do not say."""
+    """The best `limit` of all candidates, best first; with `mmr` a later place goes to what the earlier ones
+    do not say.
+    """
     if limit <= 0 or not candidates:
         return []
     relevances = relevance(candidates)
-    scores = _scores(candidates) if order == "score" else relevances
+    places = {c.object_id: log_score(c) for c in candidates} if order == "score" else relevances
+    scores = _as_share_of_best(places) if order == "score" else relevances
     ordered = sorted(
-        candidates, key=lambda c: (-scores[c.object_id], -relevances[c.object_id], c.days_old, -c.object_id)
+        candidates, key=lambda c: (-places[c.object_id], -relevances[c.object_id], c.days_old, -c.object_id)
     )
     picked = _diverse(ordered, scores, limit) if mmr else [c.object_id for c in ordered[:limit]]
     guards = _guards(ordered, relevances, limit)
@@ -115,9 +128,10 @@ def rank(candidates: Sequence[Candidate], *, order: Order, limit: int, mmr: bool
     return [Ranked(pk, scores[pk], pk in missing) for pk in picked]
 
 
-def _scores(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Scores relative to the best one, in (0, 1]: only their order and ratios mean something."""
-    logs = {candidate.object_id: log_score(candidate) for candidate in candidates}
+def _as_share_of_best(logs: Mapping[int, float]) -> dict[int, float]:
+    """Scores relative to the best one, 0..1: for showing and for diversity. The order itself is taken from
+    the logarithms.
+    """
     best = max(logs.values())
     return {pk: math.exp(value - best) for pk, value in logs.items()}
 

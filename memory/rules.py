@@ -1,4 +1,6 @@
-"""What a key, a value, a text, an importance and a tag may be. Pure; each check names the rule it refuses by."""
+"""What a key, a value, a text, an importance and a tag may be. Pure; each check names the rule it
+refuses by.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ def key_refusal(key: Any, *, extra_prefixes: Sequence[str] = ()) -> Refusal | No
     if not KEY_PATTERN.fullmatch(key):
         return Refusal(
             "key_format",
-            "A key is small letters, digits, dots and underscores, starts with a letter and ends with a letter or digit.",
+            "A key is small letters, digits, dots and underscores; it starts with a letter, and ends with"
+            " a letter or digit.",
         )
     if ".." in key:
         return Refusal("key_format", "A key has no empty part between two dots.")
@@ -60,7 +63,9 @@ def parse_prefixes(text: str) -> tuple[str, ...]:
 
 
 def clean_value(value: Json) -> Json:
-    """The value with every text in it, keys included, made storable. Raises RecursionError on absurd nesting."""
+    """The value with every text in it, keys included, made storable. Raises RecursionError on absurd
+    nesting.
+    """
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list | tuple):
@@ -98,8 +103,20 @@ def confidence_refusal(confidence: float, *, is_explicit: bool) -> Refusal | Non
     return None
 
 
+def parse_value(value: Any) -> Any:
+    """A value that is the JSON of a list, object, number or truth value as such; any other text as text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
 def render_value(value: Json) -> str:
-    """A value as words, for the index, for screening and for quoting: lists and objects flattened, keys kept."""
+    """A value as words, for the index, for screening and for quoting: lists and objects flattened, keys
+    kept.
+    """
     return " ".join(_words_of(value))
 
 
@@ -165,7 +182,9 @@ class Tags:
 
 
 def tags_of(tags: Iterable[str]) -> Tags:
-    """Folded, without duplicates, at most ten; `dropped` lists as given those that are no tags or are too many."""
+    """Folded, without duplicates, at most ten; `dropped` lists as given those that are no tags or are too
+    many.
+    """
     kept: list[str] = []
     dropped: list[str] = []
     for raw in tags:

@@ -1,4 +1,6 @@
-"""Words of a text as the keyword side compares them: language by its function words, folded, stemmed. Pure."""
+"""Words of a text as the keyword side compares them: language by its function words, folded, stemmed.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ import threading
 from functools import lru_cache
 from typing import Any, Final
 
+from crewsite.search.words import STOP_WORDS
 from crewsite.security.text import fold
-from memory.vocabulary import FUNCTION_WORDS
 
 DEFAULT_LANGUAGE: Final = "english"
 _WORD: Final = re.compile(r"\w+")
@@ -27,7 +29,7 @@ def detect_language(text: str) -> str:
     words = tokens(text)
     if _CYRILLIC.search(text):
         return "russian"
-    counts = {name: sum(word in known for word in words) for name, known in FUNCTION_WORDS.items()}
+    counts = {name: sum(word in known for word in words) for name, known in STOP_WORDS.items()}
     best = max(counts, key=lambda name: (counts[name], name == DEFAULT_LANGUAGE))
     return best if counts[best] > counts[DEFAULT_LANGUAGE] else DEFAULT_LANGUAGE
 
@@ -51,14 +53,14 @@ def stems(text: str, *, language: str = "", drop_function_words: bool = True) ->
     """Stemmed words of a text; function words are dropped unless nothing else is left."""
     language = language or detect_language(text)
     words = tokens(text)
-    content = (
-        [word for word in words if word not in FUNCTION_WORDS[language]] if drop_function_words else words
-    )
+    content = [word for word in words if word not in STOP_WORDS[language]] if drop_function_words else words
     return frozenset(stem(word, language) for word in content or words)
 
 
 def fact_overlap(query: str, *, key: str, value: str, key_weight: float) -> float:
-    """How many of the question's words a fact has, each counted `key_weight` times when its key has it; 0 or more."""
+    """How many of the question's words a fact has, each counted `key_weight` times when its key has it; 0 or
+    more.
+    """
     language = detect_language(query)
     asked = stems(query, language=language)
     in_key = stems(key, language=language, drop_function_words=False)

@@ -1,4 +1,6 @@
-"""Every write to layers 1 to 5. Doors import from here; which file holds a topic is this package's business."""
+"""Every write to layers 1 to 5. Doors import from here; which file holds a topic is this package's
+business.
+"""
 
 from memory.services.bulk import episodic_write_many
 from memory.services.documents import document_replace, document_restore

@@ -20,13 +20,13 @@ def supersession_accept(*, item: ReviewItem, origin: Origin, author: User | None
     newer = EpisodicMemory.objects.filter(pk=item.payload.get("new"), home=item.home).first()
     older = EpisodicMemory.objects.filter(pk=item.payload.get("old"), home=item.home).first()
     if older is None:
-        return ReviewOutcome(True, "The older episode is gone already.")
+        return ReviewOutcome(ok=True, message="The older episode is gone already.")
     if newer is None:
         return ReviewOutcome(
-            False, "The newer episode was deleted, so the older one stays. Reject this item."
+            ok=False, message="The newer episode was deleted, so the older one stays. Reject this item."
         )
     episodic_delete(row=older, origin=origin, reason="superseded")
-    return ReviewOutcome(True)
+    return ReviewOutcome(ok=True)
 
 
 def semantic_accept(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:

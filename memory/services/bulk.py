@@ -6,10 +6,10 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from crewsite.search.collections import collection_name
-from crewsite.search.service import documents_put_many
 from django.utils import timezone
 
+from crewsite.search.collections import collection_name
+from crewsite.search.service import documents_put_many
 from memory.constants import BULK_ROWS_PER_TRANSACTION
 from memory.live import episodic_max_rows
 from memory.models import EpisodicMemory
@@ -92,7 +92,9 @@ def _result(
     home: Workspace,
     origin: Origin,
 ) -> EpisodicResult:
-    """The answer for one draft, with its event. The first draft of a text takes its new row; later ones meet it."""
+    """The answer for one draft, with its event. The first draft of a text takes its new row; later ones meet
+    it.
+    """
     if isinstance(item, Refusal):
         return EpisodicResult("refused", None, item.code, item.message)
     twin = known.get(item.folded_hash)

@@ -42,7 +42,9 @@ def document_replace(
     now: dt.datetime | None = None,
     override_screen: bool = False,
 ) -> DocumentResult:
-    """Put a new version in force. Empty or over-cap text is refused unless a person wrote it (the prompt cuts it then)."""
+    """Put a new version in force. Empty or over-cap text is refused unless a person wrote it (the prompt cuts
+    it then).
+    """
     layer, text, now = LAYERS[model], clean(text).strip(), now or timezone.now()
     refusal = _size_refusal(text, cap=CAPS[model], origin=origin)
     if refusal is not None:
@@ -89,7 +91,7 @@ def _size_refusal(text: str, *, cap: int, origin: Origin) -> Refusal | None:
     return None
 
 
-def _put(
+def _put(  # noqa: PLR0917 - the six values of one version
     model: type[Document],
     workspace: Workspace,
     text: str,

@@ -1,4 +1,6 @@
-"""Writing one episode: gate, duplicates, changed facts and the cap of a home (chapter 02, 2.4). Bulk writes are in `bulk`."""
+"""Writing one episode: gate, duplicates, changed facts and the cap of a home (chapter 02, 2.4). Bulk writes
+are in `bulk`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crewsite.search.collections import collection_name
-from crewsite.search.service import document_delete, document_put, nearest
 from django.db.models import F
 from django.utils import timezone
 
 from crewsite.embeddings.service import Embedding, embed_document, get_embedder
+from crewsite.search.collections import collection_name
+from crewsite.search.service import document_delete, document_put, nearest
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
 from crewsite.security.text import clean, folded_hash
@@ -81,7 +83,8 @@ def episodic_write(
     """Store an episode, or say which live one says the same.
 
     `preserve` (imports): no row that is here is changed, merged into or evicted; a full home refuses. With
-    `defer_embedding`, or while no embedder is ready, only exact duplicates are seen and the backfill embeds the row.
+    `defer_embedding`, or while no embedder is ready, only exact duplicates are seen and the backfill embeds
+    the row.
     """
     now = now or timezone.now()
     draft = EpisodicDraft(text, importance, tuple(tags), created_at)
@@ -172,7 +175,9 @@ def prepare(
     override_screen: bool = False,
     queue_refused: bool = True,
 ) -> Prepared | Refusal:
-    """Clean and check a draft; a refusal is audited, and put in the review queue when a person asked for the write."""
+    """Clean and check a draft; a refusal is audited, and put in the review queue when a person asked for the
+    write.
+    """
     text, tags, importance = (
         clean(draft.text).strip(),
         tags_of(draft.tags),
@@ -249,7 +254,9 @@ def exact_twin(home: Workspace, prepared: Prepared) -> EpisodicMemory | None:
 
 
 def near_twins(home: Workspace, text: str, embedding: Embedding | None) -> list[Twin]:
-    """Live rows nearer than the model's threshold, nearest first. Matches that are tombstoned meanwhile are skipped."""
+    """Live rows nearer than the model's threshold, nearest first. Matches that are tombstoned meanwhile are
+    skipped.
+    """
     if embedding is None:
         return []
     limits = thresholds_for(get_embedder().model_id)
@@ -262,7 +269,9 @@ def near_twins(home: Workspace, text: str, embedding: Embedding | None) -> list[
 
 
 def evict_over_cap(*, home: Workspace, origin: Origin, now: dt.datetime, keep: tuple[int, ...]) -> int:
-    """Tombstone the least important, then oldest rows over the cap; `keep` was just written and stays this time."""
+    """Tombstone the least important, then oldest rows over the cap; `keep` was just written and stays this
+    time.
+    """
     over = _live_count(home) - episodic_max_rows()
     if over <= 0:
         return 0
@@ -273,7 +282,9 @@ def evict_over_cap(*, home: Workspace, origin: Origin, now: dt.datetime, keep: t
 
 
 def _find_twin(home: Workspace, prepared: Prepared, embedding: Embedding | None) -> Twin | None:
-    """An exact duplicate, else the nearest row that says the same, else the nearest that says something else."""
+    """An exact duplicate, else the nearest row that says the same, else the nearest that says something
+    else.
+    """
     exact = exact_twin(home, prepared)
     if exact is not None:
         return Twin(exact)
@@ -305,7 +316,7 @@ def _ask_for_review(row: EpisodicMemory, twin: Twin) -> None:
     review_add(
         home=row.home,
         kind=ReviewItem.Kind.POSSIBLY_SUPERSEDES,
-        summary=f"“{row.text[:SUMMARY_CHARS]}” may replace “{twin.row.text[:SUMMARY_CHARS]}” ({twin.differs_in})",
+        summary=f"“{row.text[:SUMMARY_CHARS]}” may replace “{twin.row.text[:SUMMARY_CHARS]}”",
         payload={"layer": KIND, "new": row.pk, "old": twin.row.pk, "differs_in": twin.differs_in},
     )
 

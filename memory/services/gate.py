@@ -1,4 +1,6 @@
-"""What every text meets before it becomes memory: injection screening, then the refusal of credentials. Both are audited."""
+"""What every text meets before it becomes memory: injection screening, then the refusal of credentials. Both
+are audited.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,8 @@ def gate(
     payload: dict[str, Any] | None = None,
     override_screen: bool = False,
 ) -> Refusal | None:
-    """Refusal by screening or by a credential, with its event. A refused explicit write waits in the review queue.
+    """Refusal by screening or by a credential, with its event. A refused explicit write waits in the review
+    queue.
 
     `payload` is what accepting it there would write. A credential is never put there: it would be kept by it.
     `override_screen` stores what screening refuses (an owner decided so), never a credential.

@@ -1,4 +1,6 @@
-"""Appending to layer 3 and the daily prune. Entries are filed under the local day of their workspace (chapter 02, 2.2)."""
+"""Appending to layer 3 and the daily prune. Entries are filed under the local day of their workspace (chapter
+02, 2.2).
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ def history_append(
 
 
 def history_prune(now: dt.datetime) -> int:
-    """Delete entries of `history_max_days` local days of age and more, in every workspace; the events keep the counts."""
+    """Delete entries of `history_max_days` local days of age and more, in every workspace; the events keep
+    the counts.
+    """
     deleted = 0
     keep = dt.timedelta(days=history_max_days())
     for workspace in Workspace.objects.order_by("pk"):
@@ -94,6 +98,8 @@ def history_prune(now: dt.datetime) -> int:
 
 
 def _forget_rendering(workspace: Workspace) -> None:
-    """At once for this transaction, and again on commit: another thread may have rendered the old rows meanwhile."""
+    """At once for this transaction, and again on commit: another thread may have rendered the old rows
+    meanwhile.
+    """
     cache_drop(workspace.pk)
     transaction.on_commit(partial(cache_drop, workspace.pk))

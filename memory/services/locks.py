@@ -14,7 +14,8 @@ from crewsite.accounts.models import Workspace
 def home_locked(home: Workspace) -> Iterator[None]:
     """One transaction in which no other write to this home decides at the same time.
 
-    SQLite takes its only write lock when the transaction begins (IMMEDIATE). PostgreSQL locks the home's row, in the
+    SQLite takes its only write lock when the transaction begins (IMMEDIATE). PostgreSQL locks the home's row,
+    in the
     mode that lets rows which merely refer to it be inserted meanwhile.
     """
     with transaction.atomic():

@@ -26,7 +26,9 @@ Restorable = SemanticMemory | EpisodicMemory | VersionedDocument
 
 
 def memory_restore(*, row: Restorable, origin: Origin, now: dt.datetime | None = None) -> RestoreResult:
-    """Make a row of layer 1, 2, 4 or 5 live again. What took its place is superseded by it, under the same rules."""
+    """Make a row of layer 1, 2, 4 or 5 live again. What took its place is superseded by it, under the same
+    rules.
+    """
     now = now or timezone.now()
     if isinstance(row, SemanticMemory):
         return _restore_fact(row, origin, now)

@@ -1,4 +1,6 @@
-"""Retiring episodes that quote a value which was just replaced: few, word for word, and never what still may hold."""
+"""Retiring episodes that quote a value which was just replaced: few, word for word, and never what still may
+hold.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from crewsite.search.collections import collection_name
 from crewsite.search.service import document_delete
-
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Origin, Source
@@ -35,7 +36,8 @@ def retire_quoting_episodes(
 ) -> tuple[int, ...]:
     """Tombstone at most three episodes that quote the old value and not the new one; returns their ids.
 
-    Those sharing a word with the key go first, then newer ones. What a person asked to keep falls only to a person.
+    Those sharing a word with the key go first, then newer ones. What a person asked to keep falls only to a
+    person.
     """
     old, new = render_value(old_value).strip(), render_value(new_value).strip()
     if len(old) < MIN_QUOTED_CHARS or quotes(new, old):

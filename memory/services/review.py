@@ -1,4 +1,5 @@
-"""The review queue: adding what heuristics would not decide alone, and deciding it. What accepting does is looked up by
+"""The review queue: adding what heuristics would not decide alone, and deciding it. What accepting does is
+looked up by
 dotted path, because lessons stand above this app."""
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
     from crewsite.security.origin import Origin
 
-# By the item's kind, else by the layer its payload names. Each is `fn(*, item, origin, author) -> ReviewOutcome`.
+# By the item's kind, else by the layer its payload names. Each is `fn(*, item, origin, author) ->
+# ReviewOutcome`.
 ACCEPTORS: Final[dict[str, str]] = {
     ReviewItem.Kind.POSSIBLY_SUPERSEDES: "memory.services.accept.supersession_accept",
     "semantic": "memory.services.accept.semantic_accept",
@@ -42,13 +44,15 @@ def review_add(
 
 
 def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
-    """Do what the item proposes, then close it. Doing comes first: a crash between leaves the item open, not lost."""
+    """Do what the item proposes, then close it. Doing comes first: a crash between leaves the item open, not
+    lost.
+    """
     item = ReviewItem.objects.select_related("home").get(pk=item.pk)
     if item.state != ReviewItem.State.OPEN:
-        return ReviewOutcome(False, f"This item was {item.get_state_display()} before.")
+        return ReviewOutcome(ok=False, message=f"This item was {item.get_state_display()} before.")
     path = _acceptor(item)
     if path is None:
-        return ReviewOutcome(False, "Nothing here knows how to accept this item.")
+        return ReviewOutcome(ok=False, message="Nothing here knows how to accept this item.")
     outcome: ReviewOutcome = import_string(path)(item=item, origin=origin, author=author)
     if outcome.ok:
         _close(item, ReviewItem.State.ACCEPTED, origin)
@@ -58,8 +62,8 @@ def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = Non
 def review_reject(*, item: ReviewItem, origin: Origin) -> ReviewOutcome:
     """Close the item and change no memory."""
     if not _close(item, ReviewItem.State.REJECTED, origin):
-        return ReviewOutcome(False, "This item was decided before.")
-    return ReviewOutcome(True)
+        return ReviewOutcome(ok=False, message="This item was decided before.")
+    return ReviewOutcome(ok=True)
 
 
 def _acceptor(item: ReviewItem) -> str | None:

@@ -1,0 +1,201 @@
+"""Searching facts and episodes, and counting layers. Candidates come from the index, every row from the
+database.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal
+
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+
+from crewsite.embeddings.service import get_embedder
+from crewsite.search.collections import collection_name
+from crewsite.search.fusion import scale01, weighted
+from crewsite.search.service import candidates
+from crewsite.security.text import clean
+from memory import access
+from memory.constants import (
+    KEY_MATCH_WEIGHT,
+    KEYWORD_WEIGHT,
+    MAX_POOL,
+    SECONDS_PER_DAY,
+    VECTOR_WEIGHT,
+    thresholds_for,
+)
+from memory.live import decay_by_tag, episodic_max_rows
+from memory.models import (
+    EpisodicMemory,
+    HistoryEntry,
+    PreferencesDocument,
+    ProjectsDocument,
+    ReviewItem,
+    SemanticMemory,
+)
+from memory.ranking import Candidate, decay_rate, is_admitted, pool_size, rank
+from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
+from memory.rules import key_words, render_value
+from memory.words import fact_overlap, share_found
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crewsite.accounts.models import Workspace
+    from crewsite.search.service import Hit
+
+Mode = Literal["auto", "relevance", "keyword", "vector"]
+LEGS: Final[dict[Mode, Literal["auto", "keyword", "vector"]]] = {
+    "auto": "auto",
+    "relevance": "auto",
+    "keyword": "keyword",
+    "vector": "vector",
+}
+
+
+def episodic_search(
+    *,
+    home: Workspace,
+    query: str,
+    limit: int = 8,
+    relevance_filter: bool = False,
+    mmr: bool = True,
+    mode: Mode = "auto",
+    now: dt.datetime | None = None,
+) -> EpisodicSearch:
+    """Episodes of a home that answer a question, best first.
+
+    `auto` lets importance and age order the rows (what a prompt gets); every other mode orders by relevance
+    alone.
+    `relevance_filter` admits only rows near enough to be worth a place in a prompt.
+    """
+    query, limit = clean(query).strip(), min(limit, MAX_POOL)
+    if not query or limit <= 0:
+        return EpisodicSearch(())
+    found = candidates(
+        collection=collection_name("episodic", home.pk), query=query, k=pool_size(limit), mode=LEGS[mode]
+    )
+    rows = EpisodicMemory.objects.filter(home=home).in_bulk([hit.object_id for hit in found.hits])
+    hits = {hit.object_id: hit for hit in found.hits if hit.object_id in rows}
+    pool = _pool(hits.values(), rows, now or timezone.now())
+    if relevance_filter:
+        pool = _admitted(pool, query)
+    ranked = rank(pool, order="score" if mode == "auto" else "relevance", limit=limit, mmr=mmr)
+    access.note([place.object_id for place in ranked])
+    return EpisodicSearch(
+        tuple(
+            EpisodicHit(
+                row=rows[place.object_id],
+                score=place.score,
+                cosine=hits[place.object_id].cosine,
+                keyword=hits[place.object_id].keyword,
+                legs=(*_legs(hits[place.object_id]), *(("guard",) if place.guarded else ())),
+            )
+            for place in ranked
+        ),
+        rung=found.rung,
+        degraded=found.degraded,
+    )
+
+
+def semantic_search(*, home: Workspace, query: str, limit: int = 20, mode: Mode = "auto") -> SemanticSearch:
+    """Facts of a home by 0.6 of the vector and 0.4 of the keyword score; by the keyword score alone without
+    vectors.
+    """
+    query, limit = clean(query).strip(), min(limit, MAX_POOL)
+    if not query or limit <= 0:
+        return SemanticSearch(())
+    found = candidates(
+        collection=collection_name("semantic", home.pk), query=query, k=pool_size(limit), mode=LEGS[mode]
+    )
+    rows = SemanticMemory.objects.filter(home=home).in_bulk([hit.object_id for hit in found.hits])
+    hits = {hit.object_id: hit for hit in found.hits if hit.object_id in rows}
+    keyword = _fact_keywords(query, rows, hits)
+    cosines = {pk: hit.cosine for pk, hit in hits.items() if hit.cosine is not None}
+    legs = [(VECTOR_WEIGHT, scale01(cosines)), (KEYWORD_WEIGHT, keyword)]
+    scores = weighted([leg for leg in legs if leg[1]])
+    best = sorted(scores, key=lambda pk: (-scores[pk], rows[pk].key))[:limit]
+    return SemanticSearch(
+        tuple(
+            SemanticHit(
+                rows[pk], scores[pk], hits[pk].cosine, keyword.get(pk), _fact_legs(hits[pk], keyword.get(pk))
+            )
+            for pk in best
+        ),
+        rung=found.rung,
+        degraded=found.degraded,
+    )
+
+
+def memory_stats(home: Workspace) -> MemoryStats:
+    """Rows of every layer that this workspace reads: 1 to 3 its own, 4 and 5 those of its memory home."""
+    shared = home.home
+    layers = {
+        "preferences": _count(
+            PreferencesDocument.objects.filter(workspace=home), Q(replaced_at__isnull=False)
+        ),
+        "projects": _count(ProjectsDocument.objects.filter(workspace=home), Q(replaced_at__isnull=False)),
+        "history": _count(HistoryEntry.objects.filter(workspace=home), Q(pk__isnull=True)),
+        "semantic": _count(SemanticMemory.all_objects.filter(home=shared), Q(is_deleted=True)),
+        "episodic": _count(EpisodicMemory.all_objects.filter(home=shared), Q(is_deleted=True)),
+    }
+    reviews = ReviewItem.objects.filter(home=shared, state=ReviewItem.State.OPEN).count()
+    return MemoryStats(layers, episodic_cap=episodic_max_rows(), open_reviews=reviews)
+
+
+def _pool(hits: object, rows: dict[int, EpisodicMemory], now: dt.datetime) -> list[Candidate]:
+    rates = decay_by_tag()
+    return [
+        Candidate(
+            object_id=hit.object_id,
+            text=rows[hit.object_id].text,
+            importance=rows[hit.object_id].importance,
+            days_old=(now - rows[hit.object_id].created_at).total_seconds() / SECONDS_PER_DAY,
+            rate=decay_rate(rows[hit.object_id].tags, rates),
+            cosine=hit.cosine,
+            keyword=hit.keyword,
+            all_terms=hit.all_terms,
+        )
+        for hit in hits  # type: ignore[attr-defined]
+    ]
+
+
+def _admitted(pool: Sequence[Candidate], query: str) -> list[Candidate]:
+    limits = thresholds_for(get_embedder().model_id)
+    has_vectors = any(candidate.cosine is not None for candidate in pool)
+    overlap = partial(share_found, query)
+    return [c for c in pool if is_admitted(c, limits=limits, has_vectors=has_vectors, overlap=overlap)]
+
+
+def _fact_keywords(query: str, rows: dict[int, SemanticMemory], hits: dict[int, Hit]) -> dict[int, float]:
+    """Keyword scores 0..1 of the facts that share a word, or a run of characters, with the question."""
+    overlaps = {
+        pk: fact_overlap(
+            query, key=key_words(row.key), value=render_value(row.value), key_weight=KEY_MATCH_WEIGHT
+        )
+        for pk, row in rows.items()
+    }
+    best = max(overlaps.values(), default=0.0)
+    if best:
+        return {pk: overlap / best for pk, overlap in overlaps.items() if overlap}
+    # Scripts without spaces share no words; there the index's own keyword score is what there is.
+    return {pk: hit.keyword for pk, hit in hits.items() if hit.keyword is not None}
+
+
+def _legs(hit: Hit) -> tuple[str, ...]:
+    return (
+        *(("vector",) if hit.cosine is not None else ()),
+        *(("keyword",) if hit.keyword is not None else ()),
+    )
+
+
+def _fact_legs(hit: Hit, keyword: float | None) -> tuple[str, ...]:
+    return (*(("vector",) if hit.cosine is not None else ()), *(("keyword",) if keyword is not None else ()))
+
+
+def _count(rows: object, deleted: Q) -> LayerCount:
+    found = rows.aggregate(  # type: ignore[attr-defined]
+        live=Count("pk", filter=~deleted), deleted=Count("pk", filter=deleted), newest=Max("created_at")
+    )
+    return LayerCount(found["live"], found["deleted"], found["newest"])

@@ -1,0 +1,166 @@
+"""Tools a model may call: recall and remember. They add to the services only what a conversation's mode
+allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from crewsite.security.fencing import neutralise
+
+from crewsite.llm.tools import ToolContext, ToolResult
+from crewsite.search.recall import search_all
+from crewsite.security.origin import Origin, Source
+from crewsite.security.redaction import redact
+from memory.constants import (
+    DEFAULT_IMPORTANCE,
+    RECALL_QUERY_MAX_CHARS,
+    RECALL_TOOL_LIMIT,
+    RECALL_TOOL_MAX_CHARS,
+)
+from memory.rules import parse_value
+from memory.services import episodic_write, semantic_write
+
+if TYPE_CHECKING:
+    from crewsite.search.kinds import RecallHit
+
+
+def memory_recall(
+    context: ToolContext, query: str, kinds: Sequence[str] = (), limit: int = RECALL_TOOL_LIMIT
+) -> ToolResult:
+    """Search what is remembered: facts, past events and lessons, by meaning and by words.
+
+    Use it when the user refers to something from earlier, or when the answer may depend on their preferences,
+    people,
+    projects or decisions. Do not use it for general knowledge. `kinds` narrows to any of semantic, episodic,
+    lesson.
+    Cite what you use by its id in brackets.
+    """
+    if context.conversation is not None and not context.conversation.reads_memory:
+        return ToolResult("This conversation is temporary: memory is not read in it.", {"outcome": "refused"})
+    query = query.strip()[:RECALL_QUERY_MAX_CHARS]
+    if not query:
+        return ToolResult("Say what to look for: `query` is empty.", {"outcome": "refused"})
+    found = search_all(
+        query=query,
+        workspace_id=context.workspace.pk,
+        kinds=tuple(kinds) or None,
+        limit=max(1, min(limit, RECALL_TOOL_LIMIT * 5)),
+    )
+    shown, text = _fit([(hit, _line(hit)) for hit in found.hits])
+    if found.degraded:
+        text = f"{text}\n(Search is limited at the moment: {', '.join(found.degraded)}.)"
+    data: dict[str, Any] = {
+        "hits": [
+            {"kind": hit.kind, "id": hit.object_id, "citation": hit.citation, "score": round(hit.score, 6)}
+            for hit in shown
+        ],
+        "degraded": list(found.degraded),
+    }
+    return ToolResult(text, data)
+
+
+def memory_remember(  # noqa: PLR0917 - the parameters are the schema a model fills in
+    context: ToolContext,
+    text: str = "",
+    key: str = "",
+    value: str = "",
+    importance: float = DEFAULT_IMPORTANCE,
+    tags: Sequence[str] = (),
+) -> ToolResult:
+    """Store something the user wants remembered. Give either `text`, or `key` with `value`.
+
+    `text`: one past event or piece of knowledge, a full sentence that can be understood alone (10 to 2,000
+    characters).
+    `key` and `value`: a lasting fact under a name such as pref.editor, project.api.language or user.name.
+    Not for rules about how to behave (use learn_add), and never for passwords or keys.
+    """
+    if context.conversation is not None and not context.conversation.writes_memory:
+        return ToolResult(
+            "This conversation writes no memory, so nothing was stored.", {"outcome": "refused"}
+        )
+    if bool(key) == bool(text.strip()):
+        return ToolResult("Give either text, or key with value.", {"outcome": "refused", "code": "arguments"})
+    if key:
+        return _remember_fact(context, key, value)
+    return _remember_event(context, text, importance, tags)
+
+
+def _remember_fact(context: ToolContext, key: str, value: str) -> ToolResult:
+    result = semantic_write(
+        home=context.workspace.home,
+        key=key,
+        value=parse_value(value),
+        origin=_origin(context),
+        author=context.user,
+    )
+    row_id = result.row.pk if result.row else None
+    data = {"outcome": result.outcome, "kind": "semantic", "id": row_id, "code": result.code}
+    if result.outcome == "refused":
+        return ToolResult(f"Not stored: {result.message}", data)
+    return ToolResult(f"{key} {result.outcome}. [sem:{key}]", data)
+
+
+def _remember_event(context: ToolContext, text: str, importance: float, tags: Sequence[str]) -> ToolResult:
+    result = episodic_write(
+        home=context.workspace.home,
+        text=text,
+        importance=importance,
+        tags=tags,
+        origin=_origin(context),
+        author=context.user,
+    )
+    row_id = result.row.pk if result.row else None
+    data: dict[str, Any] = {
+        "outcome": result.outcome,
+        "kind": "episodic",
+        "id": row_id,
+        "code": result.code,
+        "dropped_tags": list(result.dropped_tags),
+        "possibly_supersedes": result.possibly_supersedes,
+    }
+    if result.outcome == "refused":
+        return ToolResult(f"Not stored: {result.message}", data)
+    said = "Stored." if result.outcome == "stored" else "Known already; its date was refreshed."
+    if result.possibly_supersedes:
+        said += f" It may replace [epi:{result.possibly_supersedes}]; both are kept until someone decides."
+    if result.dropped_tags:
+        said += f" Not usable as tags: {', '.join(result.dropped_tags)}."
+    return ToolResult(f"{said} [epi:{row_id}]", data)
+
+
+def _origin(context: ToolContext) -> Origin:
+    return Origin(
+        source=Source.USER_EXPLICIT,
+        surface=context.surface,
+        actor=context.user.get_username() if context.user else "",
+        conversation_id=context.conversation.pk if context.conversation else None,
+    )
+
+
+def _line(hit: RecallHit) -> str:
+    """Redacted again on the way out: a row may be older than a pattern. Then made unable to imitate our
+    markers.
+    """
+    date = f"{hit.at:%Y-%m-%d} " if hit.at else ""
+    return f"- {date}{neutralise(redact(hit.text).text)} [{hit.citation}]"
+
+
+def _fit(lines: Sequence[tuple[RecallHit, str]]) -> tuple[list[RecallHit], str]:
+    """The first lines that fit, whole, and the hits they stand for."""
+    shown: list[RecallHit] = []
+    kept: list[str] = []
+    size = 0
+    for hit, line in lines:
+        size += len(line) + 1
+        if size > RECALL_TOOL_MAX_CHARS:
+            break
+        shown.append(hit)
+        kept.append(line)
+    if not lines:
+        return [], "Nothing is remembered about this."
+    rest = len(lines) - len(shown)
+    if rest:
+        kept.append(f"({rest} more not shown; ask for something narrower.)")
+    return shown, "\n".join(kept)

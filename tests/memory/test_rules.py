@@ -1,0 +1,168 @@
+"""What may be stored: keys, values, confidences, texts, tags."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.constants import KEY_MAX_CHARS, VALUE_MAX_BYTES
+from memory.rules import (
+    clamp_importance,
+    clean_value,
+    confidence_refusal,
+    key_refusal,
+    parse_prefixes,
+    render_value,
+    same_value,
+    tags_of,
+    text_refusal,
+    value_refusal,
+)
+
+
+@pytest.mark.parametrize(
+    "key", ["pref.a", "pref.editor", "project.api.v2_base", "user.name", "pref." + "a" * 95]
+)
+def test_good_keys_pass(key: str) -> None:
+    assert key_refusal(key) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "code"),
+    [
+        ("Pref.x", "key_format"),
+        ("pref.", "key_format"),
+        ("pref..x", "key_format"),
+        ("pref.x_", "key_format"),
+        ("pref.ünï", "key_format"),
+        ("pref.x\n", "key_format"),
+        ("1pref.x", "key_format"),
+        ("", "key_format"),
+        ("pref." + "a" * 96, "key_length"),
+        ("secret.x", "key_prefix"),
+        ("prefx", "key_prefix"),
+        ("lesson.x", "key_prefix"),
+    ],
+)
+def test_a_bad_key_is_refused_by_the_rule_it_breaks(key: str, code: str) -> None:
+    refusal = key_refusal(key)
+    assert refusal is not None
+    assert refusal.code == code
+    assert refusal.message
+
+
+def test_configured_prefixes_open_further_keys_but_never_lessons() -> None:
+    extra = parse_prefixes("team., infra. ,no-dot,UPPER.,lesson.")
+    assert key_refusal("team.lead", extra_prefixes=extra) is None
+    assert key_refusal("infra.host", extra_prefixes=extra) is None
+    assert key_refusal("lesson.x", extra_prefixes=extra) is not None
+    assert "no-dot" not in extra
+    assert "UPPER." not in extra
+
+
+@given(st.text(max_size=KEY_MAX_CHARS + 5))
+def test_a_key_check_never_raises_and_passes_only_what_the_rule_says(key: str) -> None:
+    if key_refusal(key) is None:
+        assert key.isascii()
+        assert key == key.lower()
+        assert len(key) <= KEY_MAX_CHARS
+        assert ".." not in key
+
+
+def test_a_value_may_fill_its_bytes_but_not_pass_them() -> None:
+    assert value_refusal("a" * (VALUE_MAX_BYTES - 2)) is None
+    refusal = value_refusal("a" * (VALUE_MAX_BYTES - 1))
+    assert refusal is not None
+    assert refusal.code == "value_size"
+    assert value_refusal("é" * ((VALUE_MAX_BYTES - 2) // 2)) is None
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1, 2}, b"bytes"])
+def test_what_json_cannot_say_is_refused(value: object) -> None:
+    refusal = value_refusal(value)
+    assert refusal is not None
+    assert refusal.code == "value_not_json"
+
+
+@pytest.mark.parametrize("value", [None, "", "  \n"])
+def test_an_empty_value_is_refused(value: object) -> None:
+    refusal = value_refusal(value)
+    assert refusal is not None
+    assert refusal.code == "value_empty"
+
+
+@pytest.mark.parametrize("value", [0, False, [], {}, "x", [1, {"a": None}]])
+def test_falsy_values_are_values(value: object) -> None:
+    assert value_refusal(value) is None
+
+
+def test_texts_inside_a_value_are_cleaned_with_their_keys() -> None:
+    assert clean_value({"a\x00": ["\u0000b", "\ud800c"], "n": 1}) == {"a": ["b", "c"], "n": 1}
+
+
+def test_a_value_is_rendered_flat_with_its_keys() -> None:
+    assert render_value({"editor": "vim", "tabs": [2, True]}) == "editor vim tabs 2 true"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Vim", "  vim ", True),
+        ("ﬁle", "file", True),
+        (["A", {"b": "C"}], ["a", {"B": "c"}], True),
+        (1, True, False),
+        ("1", 1, False),
+        ("vim", "nvim", False),
+        ([1, 2], [2, 1], False),
+    ],
+)
+def test_values_are_equal_after_folding(one: object, other: object, *, same: bool) -> None:
+    assert same_value(one, other) is same
+
+
+def test_only_what_no_person_asked_for_passes_the_confidence_gate() -> None:
+    low = confidence_refusal(0.79, is_explicit=False)
+    assert low is not None
+    assert low.code == "low_confidence"
+    assert confidence_refusal(0.8, is_explicit=False) is None
+    assert confidence_refusal(0.01, is_explicit=True) is None
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.1, math.nan, True, "1"])
+def test_a_confidence_is_a_number_from_0_to_1(confidence: object) -> None:
+    refusal = confidence_refusal(confidence, is_explicit=True)  # type: ignore[arg-type]
+    assert refusal is not None
+    assert refusal.code == "confidence_range"
+
+
+def test_texts_have_bounds() -> None:
+    assert text_refusal("a" * 10) is None
+    assert text_refusal("a" * 2_000) is None
+    assert (text_refusal("a" * 9) or pytest.fail()).code == "text_short"
+    assert (text_refusal("a" * 2_001) or pytest.fail()).code == "text_long"
+
+
+@given(st.floats())
+def test_importance_always_lands_within_bounds(importance: float) -> None:
+    assert 0 <= clamp_importance(importance) <= 1
+
+
+def test_tags_are_folded_and_bad_ones_reported() -> None:
+    tags = tags_of(["Work", "work", "two words", "ok_1", "x" * 33, "naïve", ""])
+    assert tags.kept == ("work", "ok_1")
+    assert tags.dropped == ("two words", "x" * 33, "naïve", "")
+
+
+def test_at_most_ten_tags_are_kept() -> None:
+    tags = tags_of([f"tag{number}" for number in range(12)])
+    assert len(tags.kept) == 10
+    assert tags.dropped == ("tag10", "tag11")
+
+
+def test_a_number_too_long_to_write_is_refused() -> None:
+    refusal = value_refusal(10**5_000)
+    assert refusal is not None
+    assert refusal.code == "value_not_json"
