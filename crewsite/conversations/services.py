@@ -25,8 +25,8 @@ def conversation_create(
     *,
     owner: User,
     workspace: Workspace,
-    surface: Surface = Surface.WEB,
-    mode: Conversation.Mode = Conversation.Mode.PERSISTENT,
+    surface: str = Surface.WEB,
+    mode: str = Conversation.Mode.PERSISTENT,
     title: str = "",
     model: str = "",
     project: str = "",
@@ -117,7 +117,7 @@ def conversation_rename(*, conversation: Conversation, title: str) -> Conversati
     return conversation
 
 
-def conversation_set_mode(*, conversation: Conversation, mode: Conversation.Mode) -> Conversation:
+def conversation_set_mode(*, conversation: Conversation, mode: str) -> Conversation:
     """From the next message on; what was said in another mode keeps its mark."""
     conversation.mode = mode
     conversation.save(update_fields=["mode"])

@@ -1,0 +1,153 @@
+"""What each client frame does: one service each, its outcome told to this socket or to all tabs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crewsite.chat import frames
+from crewsite.chat.commands import CommandResult, is_command, run_command
+from crewsite.chat.constants import TURNS_PER_MINUTE
+from crewsite.chat.hub import hub
+from crewsite.chat.keeping import undo
+from crewsite.chat.limits import RateLimit
+from crewsite.chat.payloads import Frame, error_frame, message_frame, notice_frame, turn_closed_frame
+from crewsite.chat.runner import runner
+from crewsite.chat.selectors import OPEN_STATES, may_write, running_limit, turn_in
+from crewsite.chat.services import turn_retry, turn_start, turn_stop
+from crewsite.chat.threads import in_database, in_tool_thread
+from crewsite.conversations.rendering import render_markdown
+from crewsite.llm.tools import ToolContext
+from crewsite.security.origin import Surface
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from crewsite.accounts.sockets import AuthenticatedSocket
+    from crewsite.chat.delivery import Delivery
+    from crewsite.chat.models import Turn
+    from crewsite.conversations.models import Conversation
+
+_turns = RateLimit(TURNS_PER_MINUTE)
+
+
+class Actions:
+    """The frames of one person on one conversation, both checked just now."""
+
+    def __init__(self, who: AuthenticatedSocket, conversation: Conversation, delivery: Delivery) -> None:
+        self.who = who
+        self.conversation = conversation
+        self.delivery = delivery
+
+    async def act(self, request: frames.Request) -> None:
+        match request:
+            case frames.Resume():
+                await self.delivery.resume(
+                    after_seq=request.after_seq, turn_id=request.turn, offset=request.offset
+                )
+            case frames.Pong():
+                pass
+            case _ if not await self._may_write():
+                await self._tell(error_frame("forbidden", "You may read this conversation, not write to it."))
+            case frames.Send() if is_command(request.text):
+                await self._command(request.text)
+            case frames.Send():
+                await self._send(request)
+            case frames.Stop():
+                await self._stop(request.turn)
+            case frames.Retry():
+                await self._retry(request.turn)
+            case frames.Command():
+                await self._command(request.text)
+            case frames.Undo():
+                await self._undo(request)
+
+    async def _may_write(self) -> bool:
+        return await in_database(may_write, self.who.user, self.conversation, token=self.who.token)
+
+    async def _tell(self, item: Frame) -> None:
+        await self.delivery.deliver(item)
+
+    async def _send(self, request: frames.Send) -> None:
+        if not _turns.allow(self.who.user.pk):
+            text = f"At most {TURNS_PER_MINUTE} messages a minute; this one was not sent."
+            await self._tell(error_frame("rate_limited", text, client_key=request.client_key))
+            return
+        turn, is_new = await in_database(
+            turn_start,
+            conversation=self.conversation,
+            user=self.who.user,
+            text=request.text,
+            client_key=request.client_key,
+            attachments=request.attachments,
+        )
+        if not is_new:
+            await self._tell_again(turn)
+            return
+        hub.publish(self.conversation.pk, message_frame(turn.user_message, turn=turn))
+        await self._submit(turn)
+
+    async def _submit(self, turn: Turn, *, is_retry: bool = False) -> None:
+        limit = await in_database(running_limit)
+        runner.submit(turn, user_id=self.who.user.pk, limit=limit, is_retry=is_retry)
+
+    async def _tell_again(self, turn: Turn) -> None:
+        """The same `client_key` again: the same turn, as it stands."""
+        await self._tell(message_frame(turn.user_message, turn=turn))
+        if turn.state in OPEN_STATES:
+            await self.delivery.show(turn.pk)
+        else:
+            await self._tell(turn_closed_frame(turn))
+
+    async def _turn(self, turn_id: UUID) -> Turn | None:
+        turn = await in_database(turn_in, self.conversation, turn_id)
+        if turn is None:
+            await self._tell(error_frame("not_found", "There is no such turn in this conversation."))
+        return turn
+
+    async def _stop(self, turn_id: UUID) -> None:
+        turn = await self._turn(turn_id)
+        if turn is None or turn.state not in OPEN_STATES or await runner.stop(turn_id):
+            return
+        # Another process runs it: the row is closed here, and that process ends when it next saves.
+        answer = turn.assistant_message
+        text, calls = (answer.content, answer.tool_calls) if answer else ("", [])
+        closed = await in_database(turn_stop, turn_id=turn_id, text=text, tool_calls=calls)
+        hub.publish(self.conversation.pk, turn_closed_frame(closed))
+
+    async def _retry(self, turn_id: UUID) -> None:
+        if await self._turn(turn_id) is None:
+            return
+        turn = await in_database(turn_retry, turn_id=turn_id)
+        if turn is None:
+            await self._tell(
+                error_frame("not_retryable", "Only a failed or stopped answer can be tried again.")
+            )
+            return
+        await self._submit(turn, is_retry=True)
+
+    async def _command(self, text: str) -> None:
+        result = await in_tool_thread(run_command, self._context(), text)
+        item = _notice(result)
+        if "mode" in result.data:
+            hub.publish(self.conversation.pk, item)
+        else:
+            await self._tell(item)
+
+    async def _undo(self, request: frames.Undo) -> None:
+        text = await in_tool_thread(undo, self._context(), kind=request.kind, object_id=request.id)
+        if not text:
+            await self._tell(
+                error_frame("not_found", "That is gone already.", kind=request.kind, id=request.id)
+            )
+            return
+        data = {"undone": {"kind": request.kind, "id": request.id}}
+        hub.publish(self.conversation.pk, _notice(CommandResult(text, data=data)))
+
+    def _context(self) -> ToolContext:
+        surface = Surface(self.conversation.surface)
+        return ToolContext(self.conversation.workspace, self.who.user, self.conversation, surface)
+
+
+def _notice(result: CommandResult) -> Frame:
+    level = "info" if result.ok else "warning"
+    return notice_frame(result.text, html=render_markdown(result.text), level=level, data=result.data)

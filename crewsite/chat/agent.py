@@ -1,0 +1,190 @@
+"""One answer by a connected model: the packet as instructions, the conversation as native history, tools on
+offer, and the stream as text and tool events. Importing it loads pydantic-ai."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic_ai import Agent
+from pydantic_ai.messages import (
+    AgentStreamEvent,
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.usage import UsageLimits
+
+from crewsite.chat.constants import TOOL_SUMMARY_CHARS
+from crewsite.chat.offered_tools import offered_tools
+from crewsite.conversations.models import Message
+from crewsite.llm.constants import MAX_MODEL_REQUESTS, TOOL_RETRIES, TOTAL_TIMEOUT_S
+from crewsite.llm.errors import empty_answer, explain
+from crewsite.security.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Sequence
+
+    from pydantic_ai.models import Model
+
+    from crewsite.llm.tools import ToolContext
+
+
+class Sink(Protocol):
+    """Where an answer goes while it is made."""
+
+    def add_text(self, text: str) -> None: ...
+
+    def add_tool(self, call: dict[str, Any]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model gets: `instructions` (the packet's text), what was said before, and the person's own
+    text last."""
+
+    instructions: str
+    history: Sequence[Message]
+    text: str
+
+
+async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, sink: Sink) -> dict[str, Any]:
+    """Run the agent to its end and return the usage. Raises LlmError with a readable reason."""
+    agent = Agent(
+        model,
+        instructions=prompt.instructions or None,
+        tools=offered_tools(context),
+        retries={"tools": TOOL_RETRIES, "output": 0},
+    )
+    stream = _Stream(sink)
+    try:
+        result = await agent.run(
+            prompt.text,
+            message_history=native_history(prompt.history),
+            event_stream_handler=stream.handle,
+            usage_limits=UsageLimits(request_limit=MAX_MODEL_REQUESTS),
+            timeout=TOTAL_TIMEOUT_S,
+        )
+    except Exception as error:
+        explained = explain(error)
+        raise explained from (None if explained is error else error)
+    if not stream.wrote:
+        raise empty_answer()
+    usage = result.usage
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "requests": usage.requests,
+        "tool_calls": usage.tool_calls,
+    }
+
+
+def native_history(messages: Sequence[Message]) -> list[ModelMessage]:
+    """The transcript as the model's own messages. Tool calls come back with their results, before the
+    text."""
+    history: list[ModelMessage] = []
+    for message in messages:
+        if message.role == Message.Role.USER:
+            history.append(ModelRequest(parts=[UserPromptPart(content=message.content)]))
+        elif message.role == Message.Role.ASSISTANT:
+            calls = [call for call in message.tool_calls if call.get("state") in {"done", "failed"}]
+            if calls:
+                history.append(ModelResponse(parts=[_call_part(call) for call in calls]))
+                history.append(ModelRequest(parts=[_return_part(call) for call in calls]))
+            if message.content:
+                history.append(ModelResponse(parts=[TextPart(content=message.content)]))
+    return history
+
+
+def _call_part(call: dict[str, Any]) -> ToolCallPart:
+    return ToolCallPart(tool_name=call["name"], args=call.get("args") or {}, tool_call_id=call["id"])
+
+
+def _return_part(call: dict[str, Any]) -> ToolReturnPart:
+    return ToolReturnPart(tool_name=call["name"], content=call.get("result", ""), tool_call_id=call["id"])
+
+
+class _Stream:
+    """Turns the agent's events into text and tool calls, with a blank line between text before and after a
+    tool."""
+
+    def __init__(self, sink: Sink) -> None:
+        self.sink = sink
+        self.wrote = False
+        self.calls: dict[str, dict[str, Any]] = {}
+        self._parted = False
+
+    async def handle(self, _context: Any, events: AsyncIterable[AgentStreamEvent]) -> None:
+        async for event in events:
+            match event:
+                case (
+                    PartStartEvent(part=TextPart(content=text))
+                    | PartDeltaEvent(delta=TextPartDelta(content_delta=text))
+                ):
+                    self._text(text)
+                case FunctionToolCallEvent(part=part):
+                    self._called(part)
+                case FunctionToolResultEvent(part=part):
+                    self._returned(part)
+                case _:
+                    pass
+
+    def _text(self, text: str) -> None:
+        if not text:
+            return
+        if self._parted and self.wrote:
+            self.sink.add_text("\n\n")
+        self._parted = False
+        self.wrote = True
+        self.sink.add_text(text)
+
+    def _called(self, part: ToolCallPart) -> None:
+        self._parted = True
+        args = _arguments(part)
+        call = {
+            "id": part.tool_call_id,
+            "name": part.tool_name,
+            "state": "running",
+            "args": args,
+            "args_summary": summary(json.dumps(args, ensure_ascii=False)),
+        }
+        self.calls[part.tool_call_id] = call
+        self.sink.add_tool(call)
+
+    def _returned(self, part: ToolReturnPart) -> None:
+        text = part.content if isinstance(part.content, str) else part.model_response_str()
+        done = part.outcome == "success"
+        call = {
+            **self.calls.get(
+                part.tool_call_id, {"id": part.tool_call_id, "name": part.tool_name, "args_summary": ""}
+            ),
+            "state": "done" if done else "failed",
+            "result": text,
+            "summary": summary(text),
+            "data": part.metadata if done and isinstance(part.metadata, dict) else {},
+        }
+        self.sink.add_tool(call)
+
+
+def _arguments(part: ToolCallPart) -> dict[str, Any]:
+    """The arguments as far as they are JSON at all; the model may have sent anything."""
+    try:
+        return part.args_as_dict(raise_if_invalid=True)
+    except (ValueError, AssertionError):
+        return {"unreadable": str(part.args)[:TOOL_SUMMARY_CHARS]}
+
+
+def summary(text: str) -> str:
+    """What a tool card shows: one redacted line."""
+    line = " ".join(redact(text[: TOOL_SUMMARY_CHARS * 4]).text.split())
+    return line if len(line) <= TOOL_SUMMARY_CHARS else line[: TOOL_SUMMARY_CHARS - 1] + "…"

@@ -1,0 +1,182 @@
+"""Slash commands of any chat surface: parse one line, call one service, answer in Markdown. A command is no
+message: it is neither kept in the transcript nor sent to a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from crewsite.chat.constants import MEMORY_HITS
+from crewsite.chat.intents import classify
+from crewsite.chat.keeping import Kept, find_cited, forget, forget_candidates, keep, keep_rule
+from crewsite.chat.memory_provider import recall_markdown
+from crewsite.chat.models import Turn
+from crewsite.chat.payloads import context_summary
+from crewsite.conversations.models import Conversation
+from crewsite.conversations.services import conversation_create, conversation_set_mode
+from crewsite.search.recall import search_all
+from memory.selectors import memory_stats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crewsite.llm.tools import ToolContext
+
+ALL: Final = "--all"
+NEGATIVE: Final = "-- NOT:"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What a command answers. `data` tells a page what changed: `mode`, `open` (an address), or the ids of a
+    row."""
+
+    text: str
+    ok: bool = True
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def is_command(text: str) -> bool:
+    """Whether a message is one of our commands; a path such as /etc/hosts is not."""
+    return _split(text)[0] in COMMANDS
+
+
+def run_command(context: ToolContext, text: str) -> CommandResult:
+    name, argument = _split(text)
+    command = COMMANDS.get(name)
+    if command is None:
+        return CommandResult(f"There is no command `{name or text[:20]}`. `/help` lists them.", ok=False)
+    conversation: Conversation = context.conversation
+    if command.writes and not conversation.writes_memory:
+        return CommandResult(
+            f"This conversation is {conversation.mode}: nothing is written to memory.", ok=False
+        )
+    if command.reads and not conversation.reads_memory:
+        return CommandResult("This conversation is temporary: memory is not read in it.", ok=False)
+    if command.needs_argument and not argument:
+        return CommandResult(f"Write it like this: `{command.usage}`", ok=False)
+    return command.run(context, argument)
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, _, argument = text.strip().partition(" ")
+    return name.lower(), argument.strip()
+
+
+def _remember(context: ToolContext, argument: str) -> CommandResult:
+    return _kept(keep(context, classify(argument)))
+
+
+def _learn(context: ToolContext, argument: str) -> CommandResult:
+    rule, _, negative = argument.partition(NEGATIVE)
+    return _kept(keep_rule(context, rule=rule.strip(), negative=negative.strip()))
+
+
+def _kept(kept: Kept) -> CommandResult:
+    return CommandResult(kept.text, ok=kept.ok, data=kept.data)
+
+
+def _forget(context: ToolContext, argument: str) -> CommandResult:
+    """A citation deletes that row; any other text lists what it may mean, and asks."""
+    cited = find_cited(context, argument)
+    if cited is not None:
+        forget(context, cited)
+        return CommandResult(f"Forgotten: “{cited.text}”.", data={"forgotten": [cited.citation]})
+    everything = argument.endswith(ALL)
+    query = argument.removesuffix(ALL).strip()
+    candidates = forget_candidates(context, query) if query else []
+    if not candidates:
+        return CommandResult("Nothing in memory matches.", ok=False)
+    lines = [f"- {candidate.text} `[{candidate.citation}]`" for candidate in candidates]
+    if everything:
+        for candidate in candidates:
+            forget(context, candidate)
+        done = [candidate.citation for candidate in candidates]
+        return CommandResult("\n".join(["Forgotten:", "", *lines]), data={"forgotten": done})
+    one = f"`/forget {candidates[0].citation}` forgets the first"
+    ask = f"Which one? {one}, `/forget {query} {ALL}` all of these."
+    choices = [{"citation": candidate.citation, "text": candidate.text} for candidate in candidates]
+    return CommandResult("\n".join([*lines, "", ask]), data={"candidates": choices})
+
+
+def _recall(context: ToolContext, argument: str) -> CommandResult:
+    found = search_all(query=argument, workspace_id=context.workspace.pk, limit=MEMORY_HITS)
+    hits = [{"kind": hit.kind, "id": hit.object_id, "citation": hit.citation} for hit in found.hits]
+    return CommandResult(recall_markdown(found), data={"hits": hits, "degraded": list(found.degraded)})
+
+
+def _memory(context: ToolContext, argument: str) -> CommandResult:
+    if argument not in {"", "stats"}:
+        return CommandResult("Write it like this: `/memory stats`", ok=False)
+    stats = memory_stats(context.workspace.home)
+    lines = [f"| {name} | {count.live} | {count.deleted} |" for name, count in stats.layers.items()]
+    return CommandResult("\n".join(["| layer | rows | deleted |", "| --- | --- | --- |", *lines]))
+
+
+def _context(context: ToolContext, _argument: str) -> CommandResult:
+    turn = Turn.objects.filter(conversation=context.conversation).exclude(packet={}).last()
+    if turn is None:
+        return CommandResult("Nothing has been sent to a model in this conversation yet.", ok=False)
+    found = context_summary(turn.packet)
+    lines = [f"| {b['name']} | {b['state']} | {b['chars']} | {b['rows']} |" for b in found["blocks"]]
+    head = ["| block | state | characters | rows |", "| --- | --- | --- | --- |"]
+    tail = ["", f"{found['chars']} characters in all."]
+    return CommandResult("\n".join([*head, *lines, *tail]), data={"turn": str(turn.pk)})
+
+
+def _mode(mode: Conversation.Mode) -> Callable[[ToolContext, str], CommandResult]:
+    def run(context: ToolContext, _argument: str) -> CommandResult:
+        conversation_set_mode(conversation=context.conversation, mode=mode)
+        return CommandResult(f"From the next message on: {mode.label.lower()}.", data={"mode": mode.value})
+
+    return run
+
+
+def _new(context: ToolContext, _argument: str) -> CommandResult:
+    old: Conversation = context.conversation
+    new = conversation_create(
+        owner=context.user,
+        workspace=context.workspace,
+        surface=old.surface,
+        mode=old.mode,
+        model=old.model,
+        project=old.project,
+    )
+    link = f"/chat/{new.pk}/"
+    return CommandResult(
+        f"[A new conversation]({link}) is open.", data={"conversation": str(new.pk), "open": link}
+    )
+
+
+def _help(_context: ToolContext, _argument: str) -> CommandResult:
+    return CommandResult("\n".join(f"- `{command.usage}` {command.help}" for command in COMMANDS.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    usage: str
+    help: str
+    run: Callable[[ToolContext, str], CommandResult]
+    needs_argument: bool = False
+    reads: bool = False
+    writes: bool = False
+
+
+_MODES = Conversation.Mode
+COMMANDS: Final[dict[str, _Command]] = {
+    "/remember": _Command("/remember TEXT", "keeps it", _remember, needs_argument=True, writes=True),
+    "/learn": _Command(
+        f"/learn RULE [{NEGATIVE} WHAT NOT TO DO]", "teaches a rule", _learn, needs_argument=True, writes=True
+    ),
+    "/forget": _Command(
+        "/forget QUERY", "lists what matches and asks", _forget, needs_argument=True, reads=True, writes=True
+    ),
+    "/recall": _Command("/recall QUERY", "searches memory", _recall, needs_argument=True, reads=True),
+    "/memory": _Command("/memory stats", "counts what is remembered", _memory, reads=True),
+    "/context": _Command("/context", "shows what the last answer was given", _context),
+    "/incognito": _Command("/incognito", "reads memory, writes none", _mode(_MODES.INCOGNITO)),
+    "/temporary": _Command("/temporary", "neither reads nor writes memory", _mode(_MODES.TEMPORARY)),
+    "/persistent": _Command("/persistent", "reads and writes memory again", _mode(_MODES.PERSISTENT)),
+    "/new": _Command("/new", "opens a new conversation", _new),
+    "/help": _Command("/help", "lists the commands", _help),
+}

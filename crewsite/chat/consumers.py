@@ -1,0 +1,163 @@
+"""The chat socket: protocol v1 of the README. Checks who may, parses frames, calls services; what runs a
+turn is the runner's, and what a socket has been told is `delivery`'s."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from crewsite.accounts.sockets import AuthenticatedSocket, authenticate, still_valid
+from crewsite.chat import frames
+from crewsite.chat.actions import Actions
+from crewsite.chat.constants import (
+    CLOSE_BUSY,
+    CLOSE_NOT_FOUND,
+    CLOSE_TOO_BIG,
+    CLOSE_UNAUTHENTICATED,
+    CONNECTS_PER_MINUTE,
+    FRAME_MAX_BYTES,
+    HEARTBEAT_S,
+    MESSAGES_PER_MINUTE,
+    RESUME_GRACE_S,
+)
+from crewsite.chat.delivery import Delivery
+from crewsite.chat.hub import Subscription, hub
+from crewsite.chat.limits import RateLimit
+from crewsite.chat.payloads import Frame, error_frame, frame, hello_frame
+from crewsite.chat.runner import runner
+from crewsite.chat.selectors import conversation_for, standing
+from crewsite.chat.services import turns_interrupt
+from crewsite.chat.threads import in_database
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from uuid import UUID
+
+    from crewsite.conversations.models import Conversation
+
+logger = logging.getLogger(__name__)
+SUBPROTOCOL = "crew.v1"
+_connects = RateLimit(CONNECTS_PER_MINUTE)
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One socket on one conversation."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.who: AuthenticatedSocket | None = None
+        self.subscription: Subscription | None = None
+        self.delivery: Delivery | None = None
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.messages = RateLimit(MESSAGES_PER_MINUTE)
+
+    async def connect(self) -> None:
+        self.who = await authenticate(self.scope)
+        # Only an accepted socket can be told why it is closed: before that, a browser sees nothing but a
+        # failure.
+        await self.accept(SUBPROTOCOL if SUBPROTOCOL in self.scope.get("subprotocols", ()) else None)
+        if self.who is None:
+            await self.close(code=CLOSE_UNAUTHENTICATED)
+            return
+        conversation = await self._conversation()
+        if conversation is None:
+            await self.close(code=CLOSE_NOT_FOUND)
+            return
+        if not _connects.allow(self.who.user.pk):
+            await self.close(code=CLOSE_BUSY)
+            return
+        await self._open(conversation)
+
+    async def _open(self, conversation: Conversation) -> None:
+        await in_database(turns_interrupt)
+        self.subscription = hub.subscribe(conversation.pk)
+        self.delivery = Delivery(conversation, self._send)
+        now = await in_database(standing, conversation)
+        running = now.running.pk if now.running else None
+        if running is not None:
+            self.delivery.hold(running, last_seq=now.last_seq)
+            self._spawn(self._release_unasked())
+            if runner.live(running) is None:
+                self._spawn(self.delivery.follow_row(running))
+        await self._send(
+            hello_frame(
+                conversation, model=now.model, degraded=now.degraded, running=running, last_seq=now.last_seq
+            )
+        )
+        self._spawn(self._pump(self.subscription, self.delivery))
+        self._spawn(self._beat())
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if text_data is None or len(text_data.encode("utf-8", "surrogatepass")) > FRAME_MAX_BYTES:
+            await self.close(code=CLOSE_TOO_BIG)
+            return
+        if self.delivery is None:
+            return
+        if not self.messages.allow("socket"):
+            await self._send(error_frame("rate_limited", f"At most {MESSAGES_PER_MINUTE} messages a minute."))
+            return
+        conversation = await self._conversation()
+        if conversation is None or self.who is None:
+            await self.close(code=CLOSE_NOT_FOUND)
+            return
+        try:
+            request = frames.parse(text_data)
+            await Actions(self.who, conversation, self.delivery).act(request)
+        except frames.BadFrame as error:
+            await self._send(error_frame(error.code, str(error), **error.fields))
+        except Exception:
+            logger.exception("A chat frame failed.")
+            await self._send(error_frame("internal", "Something went wrong here; the log has the details."))
+
+    async def disconnect(self, code: int) -> None:
+        """The turn goes on without us."""
+        if self.subscription is not None:
+            hub.unsubscribe(self.subscription)
+        for task in self.tasks:
+            task.cancel()
+
+    async def _conversation(self) -> Conversation | None:
+        if self.who is None:
+            return None
+        conversation_id: UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
+        return await in_database(conversation_for, self.who.user, conversation_id, token=self.who.token)
+
+    async def _pump(self, subscription: Subscription, delivery: Delivery) -> None:
+        while True:
+            item = await subscription.get()
+            if item is None:
+                await delivery.catch_up()
+            else:
+                await delivery.deliver(item)
+
+    async def _release_unasked(self) -> None:
+        """A client that never says what it has gets the running turn from its start."""
+        await asyncio.sleep(RESUME_GRACE_S)
+        if self.delivery is not None and self.delivery.is_holding:
+            await self.delivery.resume(after_seq=None, turn_id=None, offset=0)
+
+    async def _beat(self) -> None:
+        """Every 20 s: a sign of life, and whether this socket would still be let in."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            if self.who is None or not await still_valid(self.who):
+                await self.close(code=CLOSE_UNAUTHENTICATED)
+                return
+            if await self._conversation() is None:
+                await self.close(code=CLOSE_NOT_FOUND)
+                return
+            await self._send(frame("ping"))
+
+    async def _send(self, item: Frame) -> None:
+        with contextlib.suppress(RuntimeError):  # closed meanwhile; the turn does not care
+            await self.send(text_data=json.dumps(item, ensure_ascii=False))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)

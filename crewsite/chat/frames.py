@@ -1,0 +1,153 @@
+"""Frames a client may send, parsed and checked. A frame that is none of them is refused with the rule it
+breaks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID
+
+from crewsite.chat.constants import CLIENT_KEY_MAX_CHARS, MESSAGE_MAX_CHARS, PROTOCOL_VERSION
+
+UNDO_KINDS: Final = ("lesson", "semantic", "episodic")
+ATTACHMENTS_MAX: Final = 20
+ATTACHMENT_NAME_CHARS: Final = 200
+
+
+class BadFrame(Exception):
+    def __init__(self, code: str, message: str, **fields: Any) -> None:
+        super().__init__(message)
+        self.code = code
+        self.fields = fields
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    client_key: str
+    text: str
+    attachments: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    turn: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    turn: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    after_seq: int
+    turn: UUID | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    kind: str
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pong:
+    """An answer to a ping; nothing to do."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+Request = Send | Stop | Retry | Resume | Command | Undo | Pong
+
+
+def parse(text: str) -> Request:
+    """Raises BadFrame."""
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError):
+        raise BadFrame("bad_json", "The frame is not JSON.") from None
+    if not isinstance(raw, dict):
+        raise BadFrame("bad_frame", "A frame is a JSON object.")
+    if raw.get("v", PROTOCOL_VERSION) != PROTOCOL_VERSION:
+        raise BadFrame("bad_version", f"This server speaks version {PROTOCOL_VERSION}.")
+    match raw.get("type"):
+        case "send":
+            return _send(raw)
+        case "stop":
+            return Stop(_turn(raw))
+        case "retry":
+            return Retry(_turn(raw))
+        case "resume":
+            turn = _turn(raw) if raw.get("turn") else None
+            return Resume(_count(raw, "after_seq"), turn, _count(raw, "offset"))
+        case "command":
+            return Command(_text(raw))
+        case "undo":
+            return _undo(raw)
+        case "pong":
+            return Pong()
+        case _:
+            raise BadFrame(
+                "unknown_type", "Frames are of type send, stop, retry, resume, command, undo or pong."
+            )
+
+
+def _send(raw: dict[str, Any]) -> Send:
+    key = raw.get("client_key")
+    if not isinstance(key, str) or not 0 < len(key) <= CLIENT_KEY_MAX_CHARS:
+        raise BadFrame("bad_client_key", f"client_key is a text of 1 to {CLIENT_KEY_MAX_CHARS} characters.")
+    if "\x00" in key:
+        raise BadFrame("bad_client_key", "client_key holds a NUL character.")
+    listed = raw.get("attachments") or []
+    if not isinstance(listed, list) or len(listed) > ATTACHMENTS_MAX:
+        raise BadFrame(
+            "bad_attachments", f"attachments is a list of at most {ATTACHMENTS_MAX}.", client_key=key
+        )
+    names = tuple(
+        {"name": str(item.get("name", ""))[:ATTACHMENT_NAME_CHARS]}
+        for item in listed
+        if isinstance(item, dict)
+    )
+    try:
+        return Send(key, _text(raw), names)
+    except BadFrame as error:
+        raise BadFrame(error.code, str(error), client_key=key) from None
+
+
+def _text(raw: dict[str, Any]) -> str:
+    text = raw.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise BadFrame("empty", "The text is empty.")
+    if len(text) > MESSAGE_MAX_CHARS:
+        raise BadFrame(
+            "too_long", f"The text has {len(text):,} characters; at most {MESSAGE_MAX_CHARS:,} are allowed."
+        )
+    return text
+
+
+def _turn(raw: dict[str, Any]) -> UUID:
+    try:
+        return UUID(str(raw.get("turn")))
+    except ValueError:
+        raise BadFrame("bad_turn", "turn is the id of a turn.") from None
+
+
+def _count(raw: dict[str, Any], name: str) -> int:
+    value = raw.get(name) or 0
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+        raise BadFrame("bad_number", f"{name} is a whole number from 0.")
+    return value
+
+
+def _undo(raw: dict[str, Any]) -> Undo:
+    kind, object_id = raw.get("kind"), raw.get("id")
+    if kind not in UNDO_KINDS or not isinstance(object_id, int) or isinstance(object_id, bool):
+        raise BadFrame("bad_undo", f"kind is one of {', '.join(UNDO_KINDS)}, id a number.")
+    return Undo(str(kind), object_id)

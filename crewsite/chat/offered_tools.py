@@ -1,0 +1,80 @@
+"""The tools a model is offered in one turn: the plain functions of `CHAT_TOOLS`, held to time, size, mode
+and workspace. Importing it loads pydantic-ai."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+from pydantic_ai import Tool, ToolFailed, ToolReturn
+
+from crewsite.chat.constants import READING_TOOLS, TOOL_RESULT_MAX_CHARS, TOOL_TIMEOUT_S
+from crewsite.chat.threads import in_tool_thread
+from crewsite.llm.constants import TOOL_RETRIES
+from crewsite.security.redaction import redact
+
+if TYPE_CHECKING:
+    from crewsite.conversations.models import Conversation
+    from crewsite.llm.tools import ToolContext, ToolFunction, ToolResult
+
+logger = logging.getLogger(__name__)
+CUT_NOTICE = "\n[cut: the result was longer than a conversation may hold]"
+
+
+def offered_tools(context: ToolContext) -> list[Tool[None]]:
+    return [offered_tool(import_string(path), context) for path in settings.CHAT_TOOLS]
+
+
+def offered_tool(function: ToolFunction, context: ToolContext) -> Tool[None]:
+    """Wrap one function. The model sees every parameter but the first, which is ours."""
+    name = function.__name__
+
+    async def call(**arguments: Any) -> ToolReturn[str]:
+        refusal = refused(name, context.conversation)
+        if refusal:
+            raise ToolFailed(refusal)
+        result = await _limited(function, context, arguments)
+        return ToolReturn(return_value=shortened(redact(result.text).text), metadata=result.data)
+
+    hints = get_type_hints(function)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    call.__name__ = name
+    call.__doc__ = function.__doc__
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]) for p in parameters]
+    )
+    call.__annotations__ = {p.name: hints[p.name] for p in parameters}
+    return Tool(call, takes_ctx=False, name=name, max_retries=TOOL_RETRIES, include_return_schema=False)
+
+
+def refused(name: str, conversation: Conversation | None) -> str:
+    """Why this conversation's mode forbids the tool; empty when it does not."""
+    if conversation is None:
+        return ""
+    if not conversation.reads_memory:
+        return "This conversation is temporary: memory is neither read nor written in it."
+    if name not in READING_TOOLS and not conversation.writes_memory:
+        return "This conversation is incognito: nothing is written to memory from it."
+    return ""
+
+
+def shortened(text: str) -> str:
+    if len(text) <= TOOL_RESULT_MAX_CHARS:
+        return text
+    return text[: TOOL_RESULT_MAX_CHARS - len(CUT_NOTICE)] + CUT_NOTICE
+
+
+async def _limited(function: ToolFunction, context: ToolContext, arguments: dict[str, Any]) -> ToolResult:
+    """The tool's result; a tool that is late or breaks costs its own result, not the turn."""
+    try:
+        async with asyncio.timeout(TOOL_TIMEOUT_S):
+            return await in_tool_thread(function, context, **arguments)
+    except TimeoutError:
+        raise ToolFailed(f"The tool took longer than {TOOL_TIMEOUT_S:.0f} s and was given up.") from None
+    except Exception as error:
+        logger.exception("The tool %s failed.", function.__name__)
+        raise ToolFailed(f"The tool failed: {type(error).__name__}.") from error

@@ -1,0 +1,148 @@
+"""The frames a socket sends, as plain JSON-able values. One function per frame; what is in them is the
+protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crewsite.chat.constants import PROTOCOL_VERSION
+from crewsite.chat.models import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from uuid import UUID
+
+    from crewsite.conversations.models import Conversation, Message
+
+Frame = dict[str, Any]
+
+
+def frame(kind: str, **fields: Any) -> Frame:
+    return {"v": PROTOCOL_VERSION, "type": kind, **fields}
+
+
+def hello_frame(
+    conversation: Conversation, *, model: str, degraded: Sequence[str], running: UUID | None, last_seq: int
+) -> Frame:
+    return frame(
+        "hello",
+        conversation=str(conversation.pk),
+        title=conversation.title,
+        mode=conversation.mode,
+        model=model,
+        degraded=list(degraded),
+        turn=str(running) if running else None,
+        last_seq=last_seq,
+    )
+
+
+def message_fields(message: Message, *, turn: Turn | None = None) -> Frame:
+    return {
+        "id": message.pk,
+        "seq": message.seq,
+        "role": message.role,
+        "content": message.content,
+        "html": message.content_html,
+        "author_label": message.author_label,
+        "created_at": message.created_at.isoformat(),
+        "finish_reason": message.finish_reason,
+        "tool_calls": message.tool_calls,
+        "turn": str(turn.pk) if turn else None,
+        "client_key": turn.client_key if turn and turn.user_message_id == message.pk else None,
+    }
+
+
+def message_frame(message: Message, *, turn: Turn | None = None) -> Frame:
+    return frame("message", message=message_fields(message, turn=turn))
+
+
+def turn_started_frame(turn: Turn, *, is_retry: bool = False) -> Frame:
+    return frame(
+        "turn.started",
+        turn=str(turn.pk),
+        state=turn.state,
+        message=turn.user_message_id,
+        client_key=turn.client_key,
+        model=turn.model,
+        title=turn.conversation.title,
+        retry_of=str(turn.pk) if is_retry else None,
+        context=context_summary(turn.packet),
+    )
+
+
+def context_summary(packet: dict[str, Any]) -> Frame:
+    """How much of what went in; the whole packet is a page of its own."""
+    blocks = packet.get("blocks", [])
+    return {
+        "blocks": [
+            {
+                "name": block.get("name"),
+                "chars": block.get("chars", 0),
+                "state": block.get("state"),
+                "rows": len(block.get("sources", [])),
+            }
+            for block in blocks
+        ],
+        "chars": packet.get("total_chars", 0),
+        "injected": sum(len(block.get("sources", [])) for block in blocks if block.get("text")),
+        "degraded": packet.get("degraded", []),
+    }
+
+
+def delta_frame(turn_id: UUID, offset: int, text: str) -> Frame:
+    """`offset` counts Unicode code points from the start of the answer."""
+    return frame("delta", turn=str(turn_id), offset=offset, text=text)
+
+
+def tool_frame(turn_id: UUID, call: dict[str, Any]) -> Frame:
+    return frame(
+        "tool",
+        turn=str(turn_id),
+        id=call["id"],
+        name=call["name"],
+        state=call["state"],
+        args=call["args_summary"],
+        result=call.get("summary", ""),
+        data=call.get("data", {}),
+    )
+
+
+def turn_closed_frame(turn: Turn) -> Frame:
+    """`turn.done` for an answered or stopped turn, `turn.failed` for a failed one; both carry what was
+    kept."""
+    message = turn.assistant_message
+    fields = message_fields(message, turn=turn) if message else None
+    if turn.state == Turn.State.FAILED:
+        return frame(
+            "turn.failed", turn=str(turn.pk), reason=turn.error, retryable=turn.retryable, message=fields
+        )
+    return frame(
+        "turn.done",
+        turn=str(turn.pk),
+        message=fields,
+        html=message.content_html if message else "",
+        usage=message.usage if message else {},
+        injected=injected_rows(turn.packet),
+        finish_reason=message.finish_reason if message else "stopped",
+    )
+
+
+def injected_rows(packet: dict[str, Any]) -> list[Frame]:
+    sources: Iterable[Frame] = (
+        source
+        for block in packet.get("blocks", [])
+        if block.get("text")
+        for source in block.get("sources", [])
+    )
+    return [
+        {"kind": source.get("kind"), "object_id": source.get("object_id"), "citation": source.get("citation")}
+        for source in sources
+    ]
+
+
+def notice_frame(text: str, *, html: str = "", level: str = "info", data: Frame | None = None) -> Frame:
+    return frame("notice", text=text, html=html, level=level, data=data or {})
+
+
+def error_frame(code: str, message: str, **fields: Any) -> Frame:
+    return frame("error", code=code, message=message, **fields)

@@ -1,0 +1,189 @@
+"""Runs turns as tasks of this process, outside any socket: in order within a conversation, at most so many
+at once for one person, saved every second, told to whoever listens. What an answer is made of belongs to
+`agent` and `memory_provider`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from crewsite.chat.constants import SAVE_EVERY_S
+from crewsite.chat.hub import hub
+from crewsite.chat.live import LiveTurn
+from crewsite.chat.memory_provider import answer_from_memory
+from crewsite.chat.payloads import notice_frame, turn_closed_frame, turn_started_frame
+from crewsite.chat.preparing import Prepared, prepare
+from crewsite.chat.services import turn_begin, turn_fail, turn_finish, turn_save_partial, turn_stop
+from crewsite.chat.threads import in_database, in_tool_thread
+from crewsite.llm.errors import LlmError
+from crewsite.llm.providers import resolve_model
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from crewsite.chat.models import Turn
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A turn this process has taken on."""
+
+    turn_id: UUID
+    conversation_id: UUID
+    user_id: int
+    live: LiveTurn
+    task: asyncio.Task[None] | None = None
+    is_retry: bool = False
+    stopping: bool = False
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Runner:
+    """Belongs to one event loop; its dictionaries are touched from there only."""
+
+    def __init__(self) -> None:
+        self._running: dict[UUID, _Entry] = {}
+        self._waiting: dict[int, deque[_Entry]] = {}
+
+    def live(self, turn_id: UUID) -> LiveTurn | None:
+        entry = self._running.get(turn_id)
+        return entry.live if entry else None
+
+    def running_in(self, conversation_id: UUID) -> UUID | None:
+        """The turn that runs in a conversation now; there is at most one."""
+        found = (e.turn_id for e in self._running.values() if e.conversation_id == conversation_id)
+        return next(found, None)
+
+    def submit(self, turn: Turn, *, user_id: int, limit: int, is_retry: bool = False) -> None:
+        """Take a queued turn on: at once if there is room, else in order."""
+        live = LiveTurn(turn.pk, partial(hub.publish, turn.conversation_id))
+        entry = _Entry(turn.pk, turn.conversation_id, user_id, live, is_retry=is_retry)
+        self._waiting.setdefault(user_id, deque()).append(entry)
+        self._start_what_fits(user_id, limit)
+        if entry.task is None:
+            text = "Waiting for an earlier answer to finish."
+            hub.publish(turn.conversation_id, notice_frame(text, data={"turn": str(turn.pk), "queued": True}))
+
+    async def stop(self, turn_id: UUID) -> bool:
+        """Cancel a running or waiting turn of this process and wait until its row says so."""
+        entry = self._running.get(turn_id)
+        if entry is not None and entry.task is not None:
+            entry.stopping = True
+            entry.task.cancel()
+            await entry.closed.wait()
+            return True
+        for queue in self._waiting.values():
+            for waiting in tuple(queue):
+                if waiting.turn_id == turn_id:
+                    queue.remove(waiting)
+                    await self._close(waiting, partial(turn_stop, turn_id=turn_id))
+                    return True
+        return False
+
+    def _start_what_fits(self, user_id: int, limit: int) -> None:
+        queue = self._waiting.get(user_id, deque())
+        for entry in tuple(queue):
+            mine = sum(1 for e in self._running.values() if e.user_id == user_id)
+            if mine >= limit:
+                break
+            if self.running_in(entry.conversation_id) is not None:
+                continue
+            queue.remove(entry)
+            self._running[entry.turn_id] = entry
+            entry.task = asyncio.create_task(self._run(entry, limit), name=f"turn-{entry.turn_id}")
+        if not queue:
+            self._waiting.pop(user_id, None)
+
+    async def _run(self, entry: _Entry, limit: int) -> None:
+        try:
+            await self._answer(entry)
+        except asyncio.CancelledError:
+            if not entry.stopping:
+                raise
+            await self._close(entry, partial(turn_stop, turn_id=entry.turn_id, **_produced(entry.live)))
+        except LlmError as error:
+            await self._fail(entry, error.reason, retryable=error.retryable)
+        except Exception:
+            logger.exception("Turn %s failed.", entry.turn_id)
+            await self._fail(entry, "Something went wrong here; the log has the details.", retryable=True)
+        finally:
+            self._running.pop(entry.turn_id, None)
+            entry.closed.set()
+            self._start_what_fits(entry.user_id, limit)
+
+    async def _answer(self, entry: _Entry) -> None:
+        turn = await in_database(turn_begin, turn_id=entry.turn_id)
+        if turn is None:
+            return
+        saver = asyncio.create_task(self._save_regularly(entry))
+        try:
+            prepared = await in_database(prepare, turn)
+            hub.publish(entry.conversation_id, turn_started_frame(turn, is_retry=entry.is_retry))
+            usage = await self._produce(prepared, entry.live)
+        finally:
+            saver.cancel()
+        finish = partial(turn_finish, turn_id=entry.turn_id, usage=usage, **_produced(entry.live))
+        await self._close(entry, finish)
+
+    async def _produce(self, prepared: Prepared, live: LiveTurn) -> dict[str, Any]:
+        """The answer into `live`; returns its usage."""
+        started = asyncio.get_running_loop().time()
+        usage: dict[str, Any] = {}
+        model = resolve_model(prepared.model) if prepared.model else None
+        if model is None:
+            text, calls = await in_tool_thread(answer_from_memory, prepared.context, prepared.text)
+            for call in calls:
+                live.add_tool(call)
+            live.add_text(text)
+        else:
+            from crewsite.chat.agent import Prompt, answer_by_model
+
+            prompt = Prompt(prepared.instructions, prepared.history, prepared.text)
+            usage = await answer_by_model(model, prompt, prepared.context, live)
+        return {**usage, "seconds": round(asyncio.get_running_loop().time() - started, 3)}
+
+    async def _save_regularly(self, entry: _Entry) -> None:
+        """A turn whose row was closed by another process, such as by a stop there, ends here too."""
+        while True:
+            await asyncio.sleep(SAVE_EVERY_S)
+            try:
+                produced = _produced(entry.live)
+                saved = await in_database(turn_save_partial, turn_id=entry.turn_id, **produced)
+            except Exception:
+                logger.exception("Turn %s could not be saved so far; trying again.", entry.turn_id)
+                continue
+            if not saved and entry.task is not None:
+                entry.stopping = True
+                entry.task.cancel()
+                return
+
+    async def _fail(self, entry: _Entry, reason: str, *, retryable: bool) -> None:
+        produced = _produced(entry.live)
+        await self._close(
+            entry, partial(turn_fail, turn_id=entry.turn_id, reason=reason, retryable=retryable, **produced)
+        )
+
+    async def _close(self, entry: _Entry, close: partial[Turn]) -> None:
+        """Write the end of a turn, then tell it. A stop that arrives while the end is written does not undo
+        it."""
+        entry.live.flush()
+        writing = asyncio.ensure_future(in_database(close))
+        while not writing.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(writing)
+        self._running.pop(entry.turn_id, None)
+        hub.publish(entry.conversation_id, turn_closed_frame(writing.result()))
+
+
+def _produced(live: LiveTurn) -> dict[str, Any]:
+    return {"text": live.text, "tool_calls": live.tool_calls, "first_token_at": live.first_token_at}
+
+
+runner = Runner()

@@ -1,0 +1,114 @@
+"""What a socket needs to read: whether it may, how a conversation stands, and what it has missed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from constance import config
+from django.db.models import Q
+
+from crewsite.accounts.models import ApiToken, Role, User, Workspace
+from crewsite.chat.models import Turn
+from crewsite.conversations.models import Conversation, Message
+from crewsite.embeddings.service import embedder_status
+from crewsite.llm.constants import MEMORY_MODEL
+from crewsite.llm.providers import llm_status, model_name
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+OPEN_STATES = (Turn.State.QUEUED, Turn.State.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a conversation stands when a socket opens."""
+
+    model: str
+    degraded: tuple[str, ...]
+    running: Turn | None
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Messages after a sequence number with the turn each belongs to, without answers that are still
+    written."""
+
+    messages: tuple[tuple[Message, Turn | None], ...]
+    running: Turn | None
+
+
+def conversation_for(
+    user: User, conversation_id: UUID, *, token: ApiToken | None = None
+) -> Conversation | None:
+    """The conversation if this person may open it, through this token if there is one."""
+    rows = Conversation.objects.for_user(user).filter(pk=conversation_id)
+    if token is not None:
+        if "read" not in token.scopes:
+            return None
+        if token.workspace_id is not None:
+            rows = rows.filter(workspace_id=token.workspace_id)
+    return rows.select_related("workspace", "owner").first()
+
+
+def may_write(user: User, conversation: Conversation, *, token: ApiToken | None = None) -> bool:
+    if token is not None and "write" not in token.scopes:
+        return False
+    return (
+        Workspace.objects.for_user(user, at_least=Role.MEMBER).filter(pk=conversation.workspace_id).exists()
+    )
+
+
+def standing(conversation: Conversation) -> Standing:
+    last = conversation.messages.order_by("-seq").values_list("seq", flat=True).first()
+    return Standing(
+        model=model_name(conversation.model or "default") or MEMORY_MODEL,
+        degraded=tuple(degradations()),
+        running=running_turn(conversation),
+        last_seq=last or 0,
+    )
+
+
+def degradations() -> list[str]:
+    """What a person should know before they trust an answer: no model, or no search by meaning yet."""
+    llm = llm_status()["state"]
+    found = [] if llm == "ready" else [f"llm_{llm}"]
+    embedder = embedder_status().state
+    if embedder != "ready":
+        found.append("embedder_loading" if embedder == "loading" else "embedder_unavailable")
+    return found
+
+
+def running_turn(conversation: Conversation) -> Turn | None:
+    turns = conversation.turns.filter(state=Turn.State.RUNNING).select_related(
+        "conversation", "user_message", "assistant_message"
+    )
+    return turns.order_by("created_at").first()
+
+
+def turn_in(conversation: Conversation, turn_id: UUID) -> Turn | None:
+    """A turn by id, if it belongs to this conversation."""
+    related = ["conversation", "user_message", "assistant_message"]
+    return conversation.turns.filter(pk=turn_id).select_related(*related).first()
+
+
+def missed(conversation: Conversation, *, after_seq: int) -> Missed:
+    rows = list(conversation.messages.filter(seq__gt=after_seq).order_by("seq"))
+    turns = conversation.turns.filter(Q(user_message__in=rows) | Q(assistant_message__in=rows))
+    by_message: dict[int, Turn] = {}
+    open_answers: set[int] = set()
+    for turn in turns:
+        by_message[turn.user_message_id] = turn
+        if turn.assistant_message_id is not None:
+            by_message[turn.assistant_message_id] = turn
+            if turn.state in OPEN_STATES:
+                open_answers.add(turn.assistant_message_id)
+    shown = tuple((row, by_message.get(row.pk)) for row in rows if row.pk not in open_answers)
+    return Missed(messages=shown, running=running_turn(conversation))
+
+
+def running_limit() -> int:
+    """Turns of one person that may run at once: a live setting."""
+    return max(1, int(config.CHAT_MAX_RUNNING_TURNS))

@@ -1,0 +1,292 @@
+"""Writes of turns: one function per step of a turn's life. Running the model is `runner`'s; these only keep
+the rows right, whoever calls them and however often."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from crewsite.chat.constants import INTERRUPTED, STALE_QUEUED_S, STALE_TURN_S
+from crewsite.chat.models import Turn, TurnInjection
+from crewsite.conversations.models import Conversation, Message
+from crewsite.conversations.services import (
+    conversation_rename,
+    message_append,
+    message_update,
+    title_propose,
+)
+from crewsite.jobs.leases import process_owner
+from crewsite.security.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from crewsite.accounts.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """One memory row that went into a prompt."""
+
+    kind: str
+    object_id: int
+    score: float | None
+
+
+def turn_start(
+    *,
+    conversation: Conversation,
+    user: User,
+    text: str,
+    client_key: str,
+    attachments: Sequence[dict[str, Any]] = (),
+) -> tuple[Turn, bool]:
+    """The turn of this `client_key`, and whether it is new. The same key again changes nothing, whatever its
+    text."""
+    with transaction.atomic():
+        row = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        turns = row.turns.select_related("user_message", "assistant_message")
+        known = turns.filter(client_key=client_key).first()
+        if known is not None:
+            return known, False
+        message = message_append(
+            conversation=row, role=Message.Role.USER, content=text, author=user, attachments=attachments
+        )
+        if not row.title:
+            conversation_rename(conversation=row, title=title_propose(text))
+        turn = Turn.objects.create(
+            conversation=row,
+            user_message=message,
+            client_key=client_key,
+            model=row.model,
+            runner=process_owner(),
+            heartbeat_at=timezone.now(),
+        )
+    return turn, True
+
+
+def turn_begin(*, turn_id: UUID) -> Turn | None:
+    """Queued to running, with an empty answer in place; None if somebody stopped it meanwhile."""
+    now = timezone.now()
+    with transaction.atomic():
+        claimed = Turn.objects.filter(pk=turn_id, state=Turn.State.QUEUED).update(
+            state=Turn.State.RUNNING,
+            started_at=now,
+            heartbeat_at=now,
+            runner=process_owner(),
+            error="",
+            retryable=False,
+        )
+        if not claimed:
+            return None
+        turn = _turn(turn_id)
+        if turn.assistant_message is None:
+            turn.assistant_message = message_append(
+                conversation=turn.conversation, role=Message.Role.ASSISTANT, content=""
+            )
+            turn.save(update_fields=["assistant_message"])
+    return turn
+
+
+def turn_record_packet(
+    *, turn_id: UUID, packet: dict[str, Any], injections: Sequence[Injection], model: str
+) -> None:
+    """What the prompt was made of, kept with the turn so that "why did it say that?" has an answer."""
+    with transaction.atomic():
+        Turn.objects.filter(pk=turn_id).update(packet=packet, model=model)
+        TurnInjection.objects.filter(turn_id=turn_id).delete()
+        TurnInjection.objects.bulk_create(
+            TurnInjection(turn_id=turn_id, kind=row.kind, object_id=row.object_id, rank=rank, score=row.score)
+            for rank, row in enumerate(injections)
+        )
+
+
+def turn_save_partial(
+    *, turn_id: UUID, text: str, tool_calls: Sequence[dict[str, Any]], first_token_at: datetime | None
+) -> bool:
+    """What has been produced so far, and the heartbeat. False: the turn is no longer ours to write."""
+    with transaction.atomic():
+        mine = Turn.objects.filter(pk=turn_id, state=Turn.State.RUNNING, runner=process_owner()).update(
+            heartbeat_at=timezone.now(), first_token_at=first_token_at
+        )
+        if mine:
+            Message.objects.filter(answered_turn=turn_id).update(
+                content=clean(text), tool_calls=list(tool_calls)
+            )
+    return bool(mine)
+
+
+def turn_finish(
+    *,
+    turn_id: UUID,
+    text: str,
+    tool_calls: Sequence[dict[str, Any]] = (),
+    usage: dict[str, Any] | None = None,
+    first_token_at: datetime | None = None,
+) -> Turn:
+    """Running to done: the whole answer, rendered once."""
+    return _close(
+        turn_id,
+        Turn.State.DONE,
+        text=text,
+        tool_calls=tool_calls,
+        usage=usage or {},
+        finish_reason="stop",
+        first_token_at=first_token_at,
+    )
+
+
+def turn_fail(
+    *,
+    turn_id: UUID,
+    reason: str,
+    retryable: bool,
+    text: str = "",
+    tool_calls: Sequence[dict[str, Any]] = (),
+    first_token_at: datetime | None = None,
+) -> Turn:
+    """Running to failed; whatever had been produced is kept."""
+    return _close(
+        turn_id,
+        Turn.State.FAILED,
+        text=text,
+        tool_calls=tool_calls,
+        finish_reason="error",
+        error=reason,
+        retryable=retryable,
+        first_token_at=first_token_at,
+    )
+
+
+def turn_stop(
+    *,
+    turn_id: UUID,
+    text: str = "",
+    tool_calls: Sequence[dict[str, Any]] = (),
+    first_token_at: datetime | None = None,
+) -> Turn:
+    """Stopped by the person; what was produced is kept and marked so."""
+    return _close(
+        turn_id,
+        Turn.State.CANCELLED,
+        text=text,
+        tool_calls=tool_calls,
+        finish_reason="stopped",
+        retryable=True,
+        first_token_at=first_token_at,
+    )
+
+
+def turn_retry(*, turn_id: UUID) -> Turn | None:
+    """A failed or stopped turn back into the queue: the same user message, the same place for the answer.
+
+    None if it is not in such a state. The earlier partial answer gives way to the new one.
+    """
+    with transaction.atomic():
+        claimed = Turn.objects.filter(pk=turn_id, state__in=[Turn.State.FAILED, Turn.State.CANCELLED]).update(
+            state=Turn.State.QUEUED,
+            error="",
+            retryable=False,
+            runner=process_owner(),
+            heartbeat_at=timezone.now(),
+            started_at=None,
+            first_token_at=None,
+            finished_at=None,
+        )
+        if not claimed:
+            return None
+        turn = _turn(turn_id)
+        if turn.assistant_message is not None:
+            message_update(
+                message=turn.assistant_message, content="", tool_calls=[], finish_reason="", usage={}
+            )
+    return turn
+
+
+def turns_interrupt(*, now: datetime | None = None) -> int:
+    """Close the turns whose process is gone: failed, retryable, partial answers marked `interrupted`."""
+    now = now or timezone.now()
+    moved = Q(state=Turn.State.RUNNING, heartbeat_at__gte=now - timedelta(seconds=STALE_TURN_S))
+    waiting = Q(state=Turn.State.QUEUED, heartbeat_at__gte=now - timedelta(seconds=STALE_QUEUED_S))
+    open_turns = Turn.objects.filter(state__in=[Turn.State.QUEUED, Turn.State.RUNNING])
+    foreign = open_turns.exclude(runner=process_owner()).select_related("assistant_message")
+    stale = set(foreign.exclude(moved | waiting).values_list("pk", flat=True))
+    lost = [turn for turn in foreign if turn.pk in stale or _process_is_gone(turn.runner)]
+    return sum(_interrupt(turn, now) for turn in lost)
+
+
+def _interrupt(turn: Turn, now: datetime) -> bool:
+    with transaction.atomic():
+        claimed = Turn.objects.filter(pk=turn.pk, state=turn.state, runner=turn.runner).update(
+            state=Turn.State.FAILED, error=INTERRUPTED, retryable=True, finished_at=now
+        )
+        if claimed and turn.assistant_message is not None:
+            message_update(
+                message=turn.assistant_message,
+                content=turn.assistant_message.content,
+                finish_reason="interrupted",
+            )
+    return bool(claimed)
+
+
+def _process_is_gone(runner: str) -> bool:
+    """Whether the process named `host:pid:random` surely no longer runs; other hosts are judged by heartbeat
+    alone."""
+    host, _, rest = runner.partition(":")
+    pid = rest.partition(":")[0]
+    if host != process_owner().partition(":")[0] or not pid.isdigit():
+        return False
+    if int(pid) == os.getpid():
+        return runner != process_owner()
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _turn(turn_id: UUID) -> Turn:
+    related = ["conversation__workspace", "conversation__owner", "user_message", "assistant_message"]
+    return Turn.objects.select_related(*related).get(pk=turn_id)
+
+
+def _close(
+    turn_id: UUID,
+    state: Turn.State,
+    *,
+    text: str,
+    tool_calls: Sequence[dict[str, Any]],
+    finish_reason: str,
+    usage: dict[str, Any] | None = None,
+    error: str = "",
+    retryable: bool = False,
+    first_token_at: datetime | None = None,
+) -> Turn:
+    """Only an open turn closes; a second closing leaves the first as it was."""
+    with transaction.atomic():
+        claimed = Turn.objects.filter(pk=turn_id, state__in=[Turn.State.QUEUED, Turn.State.RUNNING]).update(
+            state=state,
+            error=error,
+            retryable=retryable,
+            first_token_at=first_token_at,
+            finished_at=timezone.now(),
+        )
+        turn = _turn(turn_id)
+        if claimed and turn.assistant_message is not None:
+            message_update(
+                message=turn.assistant_message,
+                content=text,
+                tool_calls=tool_calls,
+                finish_reason=finish_reason,
+                usage=usage,
+            )
+    return turn

@@ -1,0 +1,38 @@
+"""What the web process does once before it serves: refuse to run unsafely, close turns a dead process left
+open, and load the embedder in the background."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+
+from django.core.checks import ERROR, Tags, run_checks
+from django.db import DatabaseError, connection
+
+logger = logging.getLogger(__name__)
+EXIT_CONFIG = 78  # EX_CONFIG of sysexits.h
+
+
+def start_serving() -> None:
+    """Exits with 78 when a security check fails; everything else happens in the background."""
+    problems = [message for message in run_checks(tags=[Tags.security]) if message.level >= ERROR]
+    if problems:
+        sys.stderr.write("".join(f"{problem}\n" for problem in problems))
+        sys.exit(EXIT_CONFIG)
+    threading.Thread(target=_in_background, name="startup", daemon=True).start()
+
+
+def _in_background() -> None:
+    from crewsite.chat.services import turns_interrupt
+    from crewsite.embeddings.service import start_loading
+
+    try:
+        interrupted = turns_interrupt()
+        if interrupted:
+            logger.info("%d answers were cut off by the last stop; they can be tried again.", interrupted)
+    except DatabaseError:
+        logger.warning("The database is not ready; run `crew migrate`.")
+    finally:
+        connection.close()
+    start_loading()
