@@ -1,0 +1,131 @@
+"""The vector and the keyword leg of one search, and the ladder down when one of them cannot stand."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.db import DatabaseError
+
+from crewsite.embeddings.service import embed_query, embedder_status
+from crewsite.embeddings.spaces import active_space
+from crewsite.search import counts
+from crewsite.search.constants import KEYWORD_WEIGHT, VECTOR_WEIGHT
+from crewsite.search.degradation import note
+from crewsite.search.keyword import KeywordHit, keyword_index
+from crewsite.search.results import Candidates, Hit, Mode, Rung
+
+if TYPE_CHECKING:
+    from crewsite.embeddings.service import Embedding
+    from crewsite.search.vector_index.collection import CollectionIndex
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLeg:
+    """What the vector side found. Without an index the question could not be compared at all."""
+
+    cosines: dict[int, float] = field(default_factory=dict)
+    index: CollectionIndex | None = None
+    embedding: Embedding | None = None
+    degraded: tuple[str, ...] = ()
+
+    @property
+    def rung(self) -> Rung:
+        return self.index.engine if self.index is not None else "keyword"
+
+
+def candidates(
+    *, collection: str, query: str, k: int, mode: Mode = "auto", embedding: Embedding | None = None
+) -> Candidates:
+    if not query.strip() or k <= 0:
+        return Candidates()
+    leg = VectorLeg() if mode == "keyword" else _vector_leg(collection, query, k, embedding)
+    words: tuple[KeywordHit, ...] = ()
+    degraded = list(leg.degraded)
+    # Asked for meaning alone, words still answer when meaning cannot.
+    if mode != "vector" or leg.index is None:
+        answer = keyword_index().search(collection=collection, query=query, k=k)
+        words = answer.hits
+        if answer.rebuilt:
+            degraded.append("keyword_index_rebuilt")
+    note(degraded)
+    return Candidates(_hits(leg, words), leg.rung, tuple(degraded))
+
+
+def nearest(*, collection: str, embedding: Embedding, k: int) -> list[tuple[int, float]]:
+    return list(_searched(collection, embedding, k).cosines.items())
+
+
+def _vector_leg(collection: str, query: str, k: int, embedding: Embedding | None) -> VectorLeg:
+    embedding = embedding or embed_query(query)
+    if embedding is None:
+        return VectorLeg(degraded=_why_not_embedded(query))
+    return _searched(collection, embedding, k)
+
+
+def _why_not_embedded(query: str) -> tuple[str, ...]:
+    state = embedder_status().state
+    if state == "loading":
+        return ("embedder_loading",)
+    # A ready embedder gives no vector for signs alone, which is no fault.
+    if state == "ready" and not any(map(str.isalnum, query)):
+        return ()
+    return ("embedder_unavailable",)
+
+
+def _searched(collection: str, embedding: Embedding, k: int) -> VectorLeg:
+    from crewsite.search.vector_index.registry import collection_index
+
+    space = active_space()
+    if space is None or space.signature != embedding.signature:
+        return VectorLeg(degraded=("index_behind",))
+    try:
+        index = collection_index(space, collection)
+        try:
+            found = index.search(embedding.vector, k)
+        except Exception:
+            if index.engine == "numpy":
+                raise
+            logger.exception("faiss failed on %s; going on without it.", collection)
+            index.fall_back()
+            found = index.search(embedding.vector, k)
+    except DatabaseError:
+        raise
+    except Exception:
+        logger.exception("The vector index of %s failed; only words are searched.", collection)
+        return VectorLeg(degraded=("faiss_unavailable",))
+    degraded = () if index.engine == "faiss" else ("faiss_unavailable",)
+    if len(index) < counts.document_count(collection):
+        degraded += ("index_behind",)
+    return VectorLeg(dict(found), index, embedding, degraded)
+
+
+def _hits(leg: VectorLeg, words: tuple[KeywordHit, ...]) -> tuple[Hit, ...]:
+    """Both legs by object, best first by a plain mix that callers with better knowledge replace."""
+    cosines = dict(leg.cosines)
+    if leg.index is not None and leg.embedding is not None:
+        missing = [hit.object_id for hit in words if hit.object_id not in cosines]
+        cosines |= leg.index.cosines(leg.embedding.vector, missing)
+    keyword = _scaled(words)
+    complete = {hit.object_id for hit in words if hit.all_terms}
+    hits = [
+        Hit(object_id, cosines.get(object_id), keyword.get(object_id), object_id in complete)
+        for object_id in {**cosines, **keyword}
+    ]
+    hits.sort(key=lambda hit: -(VECTOR_WEIGHT * (hit.cosine or 0.0) + KEYWORD_WEIGHT * (hit.keyword or 0.0)))
+    return tuple(hits)
+
+
+def _scaled(words: tuple[KeywordHit, ...]) -> dict[int, float]:
+    """Scores as a share of the best, documents with all terms above all others."""
+    complete = [hit.score for hit in words if hit.all_terms]
+    partial = [hit.score for hit in words if not hit.all_terms]
+    top = max(complete or partial, default=0.0)
+    if top <= 0.0:
+        return {}
+    # How far the others must come down so that the best of them stays below the least complete one.
+    lowered = min(1.0, min(complete) / max(partial)) if complete and partial else 1.0
+    return {hit.object_id: hit.score / top * (1.0 if hit.all_terms else lowered) for hit in words}

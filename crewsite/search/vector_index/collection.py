@@ -1,0 +1,160 @@
+"""One collection's vectors as this process knows them: a base, what changed after it, and the number it has read up to."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Literal
+
+import numpy as np
+from django.db.models import Count, Sum
+
+from crewsite.embeddings.models import Vector
+from crewsite.embeddings.vectors import collection_seq, vectors_of, vectors_since
+from crewsite.search.constants import BASE_STALE_SHARE, BASE_TAIL_CHECKED, DELTA_MAX_ROWS
+from crewsite.search.vector_index.base import ArrayBase, Base, FaissBase, has_faiss
+from crewsite.search.vector_index.base_file import FileState, SpaceKey, base_open, base_path, file_state
+from crewsite.search.vector_index.rows import Delta, Floats, Found, is_whole, places_of, rows_read
+
+logger = logging.getLogger(__name__)
+
+
+class CollectionIndex:
+    """Refreshed from the rows before every search; searched without a lock."""
+
+    def __init__(self, space: SpaceKey, collection: str) -> None:
+        self.space, self.collection = space, collection
+        self.engine: Literal["faiss", "numpy"] = "faiss" if has_faiss() else "numpy"
+        self._lock = threading.RLock()
+        self._path = base_path(space.id, collection)
+        self._file: FileState | None = None
+        self._base: Base | None = None
+        self._delta = Delta(space.dim)
+        self._hidden: set[int] = set()
+        self._seq = 0
+
+    def __len__(self) -> int:
+        """Objects that have a vector."""
+        return len(self._delta) + (len(self._base.ids) - len(self._hidden) if self._base is not None else 0)
+
+    def refresh(self) -> CollectionIndex:
+        """Take in what was committed since: one indexed read when nothing was. Not for use inside a transaction."""
+        with self._lock:
+            newest = collection_seq(self.space.id, self.collection)
+            if self._base is None or newest < self._seq or file_state(self._path) != self._file:
+                self._load()
+            elif newest > self._seq:
+                self._pull()
+        return self
+
+    def in_transaction(self) -> CollectionIndex:
+        """The same with what the running transaction wrote. What may be rolled back never enters the shared state."""
+        with self._lock:
+            newest = collection_seq(self.space.id, self.collection)
+            if self._base is not None and newest == self._seq:
+                return self
+            view = CollectionIndex(self.space, self.collection)
+            if self._base is None or newest < self._seq:
+                view._load()
+                return view
+            view.engine, view._base, view._file, view._seq = self.engine, self._base, self._file, self._seq
+            view._delta, view._hidden = self._delta.copy(), set(self._hidden)
+            view._pull()
+            return view
+
+    def fall_back(self) -> None:
+        """Go on without faiss, which failed on this collection."""
+        with self._lock:
+            self.engine = "numpy"
+            self._load()
+
+    def search(self, query: Floats, k: int, *, allow_ids: set[int] | None = None) -> Found:
+        """The `k` nearest as (object id, cosine), nearest first."""
+        if k <= 0:
+            return []
+        if allow_ids is not None:
+            found = list(self.cosines(query, list(allow_ids)).items())
+        else:
+            base, hidden = self._base, self._hidden
+            found = self._delta.search(query, k)
+            if base is not None:
+                # As many more as could be hidden, so that k are left.
+                found += [hit for hit in base.search(query, k + len(hidden)) if hit[0] not in hidden]
+        found.sort(key=lambda hit: (-hit[1], hit[0]))
+        return found[:k]
+
+    def cosines(self, query: Floats, object_ids: list[int]) -> dict[int, float]:
+        """Cosines of given objects; those without a vector are left out."""
+        changed = self._delta.vectors(object_ids)
+        found = {object_id: float(vector @ query) for object_id, vector in changed.items()}
+        base, hidden = self._base, self._hidden
+        rest = [pk for pk in object_ids if pk not in found and pk not in hidden]
+        if base is not None and rest:
+            asked = np.array(rest, dtype=np.int64)
+            places, there = places_of(base.ids, asked)
+            scores = base.take(places[there]) @ query
+            found |= zip(asked[there].tolist(), scores.tolist(), strict=True)
+        return found
+
+    def _load(self) -> None:
+        opened = None
+        self._file = file_state(self._path)
+        if self.engine == "faiss":
+            opened = base_open(self._path, space=self.space, collection=self.collection)
+        if opened is not None:
+            base, self._file = opened
+            self._begin(base)
+            self._pull(may_rebase=False)
+            if self._agrees(base):
+                return
+            logger.warning("The index file %s does not match the rows; reading the rows.", self._path.name)
+        self._rebase()
+
+    def _rebase(self) -> None:
+        rows = rows_read(self.space.id, self.collection, self.space.dim)
+        self._begin(FaissBase.from_rows(rows) if self.engine == "faiss" else ArrayBase(rows))
+
+    def _begin(self, base: Base) -> None:
+        # The base is swapped first: a search in between then sees rows twice rather than not at all.
+        self._base, self._delta, self._hidden = base, Delta(self.space.dim), set()
+        self._seq = base.last_seq
+
+    def _pull(self, *, may_rebase: bool = True) -> None:
+        base = self._base
+        if base is None:
+            return
+        for object_id, seq, data in vectors_since(self.space.id, self.collection, self._seq):
+            if data is not None and is_whole(data, self.space.dim, object_id):
+                self._delta.put(object_id, data)
+            else:
+                self._delta.drop(object_id)
+            if places_of(base.ids, np.array([object_id], dtype=np.int64))[1][0]:
+                self._hidden.add(object_id)
+            self._seq = seq
+        grown = max(self._delta.used, len(self._hidden))
+        if may_rebase and grown > max(DELTA_MAX_ROWS, len(base.ids) * BASE_STALE_SHARE):
+            self._rebase()
+
+    def _agrees(self, base: FaissBase) -> bool:
+        """Whether a file tells the same history as the rows: number and sum of what is unchanged since, and the newest."""
+        changed = {
+            object_id
+            for object_id in Vector.objects.filter(
+                space_id=self.space.id, collection=self.collection, seq__gt=base.last_seq
+            ).values_list("object_id", flat=True)
+        }
+        counted = Vector.objects.filter(
+            space_id=self.space.id, collection=self.collection, seq__lte=base.last_seq
+        ).aggregate(rows=Count("seq"), total=Sum("seq"))
+        ids, seqs = np.concatenate([base.ids, base.dead_ids]), np.concatenate([base.seqs, base.dead_seqs])
+        kept = ~np.isin(ids, np.fromiter(changed, dtype=np.int64, count=len(changed)))
+        if (int(kept.sum()), int(seqs[kept].sum())) != (counted["rows"], counted["total"] or 0):
+            return False
+        live = np.flatnonzero(kept[: len(base.ids)])
+        newest = live[np.argsort(-base.seqs[live])][:BASE_TAIL_CHECKED]
+        stored = vectors_of(self.space.id, self.collection, base.ids[newest].tolist())
+        taken = base.take(newest).astype("<f2")
+        return all(
+            stored.get(object_id) == vector.tobytes()
+            for object_id, vector in zip(base.ids[newest].tolist(), taken, strict=True)
+        )
