@@ -12,3 +12,5 @@ urlpatterns = [
     path("api/v1/", include("crewsite.api.urls")),
     path("admin/", admin.site.urls),
 ]
+
+handler500 = "crewsite.api.errors.server_error"

@@ -1,10 +1,142 @@
+"""Errors as RFC 9457 problem JSON. The one place where refusals of the domain become HTTP statuses."""
+
 from __future__ import annotations
 
-from typing import Any
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from rest_framework.response import Response
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+from rest_framework import exceptions
 from rest_framework.views import exception_handler
+
+from crewsite.accounts.errors import AccountsError, RoleTooLow, SharingNeedsDecision, WorkspaceNotFound
+
+if TYPE_CHECKING:
+    from rest_framework.response import Response
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE: Final = "application/problem+json"
+API_PREFIX: Final = "/api/"
+
+
+class Problem(TypedDict):
+    """What every error answer holds: `code` for programs, `detail` for people, `errors` by field."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: dict[str, list[str]]
+    code: str
+
+
+class Refused(exceptions.APIException):
+    """A service refused the write for a reason of its own: 422 with that reason's code."""
+
+    status_code = HTTPStatus.UNPROCESSABLE_ENTITY
+    default_code = "refused"
+
+
+class Conflict(exceptions.APIException):
+    status_code = HTTPStatus.CONFLICT
+    default_code = "conflict"
+
+
+class TooLarge(exceptions.APIException):
+    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    default_detail = "The body is too large."
+    default_code = "too_large"
+
+
+def problem(
+    status: int, *, code: str, detail: str = "", errors: dict[str, list[str]] | None = None
+) -> Problem:
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail or HTTPStatus(status).phrase,
+        "errors": errors or {},
+        "code": code,
+    }
 
 
 def problem_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
-    return exception_handler(exc, context)
+    """REST framework's `EXCEPTION_HANDLER`. None, for what nobody foresaw, leads to `server_error`."""
+    response = exception_handler(_translated(exc), context)
+    if response is None:
+        return None
+    errors = field_errors(response.data) if isinstance(exc, exceptions.ValidationError) else {}
+    response.data = problem(
+        response.status_code, code=_code(exc, errors), detail=_detail(response.data, errors), errors=errors
+    )
+    response.content_type = MEDIA_TYPE
+    return response
+
+
+def _translated(exc: Exception) -> Exception:
+    if isinstance(exc, WorkspaceNotFound):
+        return exceptions.NotFound(str(exc))
+    if isinstance(exc, RoleTooLow):
+        return exceptions.PermissionDenied(str(exc), code="role_too_low")
+    if isinstance(exc, SharingNeedsDecision):
+        return Conflict(str(exc), code="sharing_needs_decision")
+    if isinstance(exc, AccountsError):
+        return Refused(str(exc))
+    if isinstance(exc, RequestDataTooBig):
+        return TooLarge()
+    return exc
+
+
+def _code(exc: Exception, errors: Mapping[str, Any]) -> str:
+    if errors:
+        return "invalid"
+    translated = _translated(exc)
+    codes = translated.get_codes() if isinstance(translated, exceptions.APIException) else None
+    if isinstance(codes, str):
+        return codes
+    return "not_found" if type(exc).__name__ == "Http404" else "error"
+
+
+def _detail(data: Any, errors: Mapping[str, Any]) -> str:
+    if errors:
+        return f"Not valid: {', '.join(errors)}."
+    return str(data.get("detail", "")) if isinstance(data, Mapping) else ""
+
+
+def field_errors(data: Any, name: str = "") -> dict[str, list[str]]:
+    """REST framework's nested errors as one level: `messages.0.text` for the text of the first message."""
+    if isinstance(data, Mapping):
+        parts = [field_errors(value, f"{name}.{key}" if name else str(key)) for key, value in data.items()]
+    elif not isinstance(data, list):
+        return {name or "body": [str(data)]}
+    elif any(isinstance(value, Mapping) for value in data):
+        parts = [field_errors(value, f"{name}.{at}") for at, value in enumerate(data) if value]
+    else:
+        return {name or "body": [str(value) for value in data]}
+    return {key: texts for part in parts for key, texts in part.items()}
+
+
+def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
+    """Whatever no route of the API answers."""
+    return _json(HTTPStatus.NOT_FOUND, code="not_found", detail=f"There is nothing at {request.path}.")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """`handler500` of the site: problem JSON for API clients, the site's page for people."""
+    if request.path.startswith(API_PREFIX):
+        return _json(
+            HTTPStatus.INTERNAL_SERVER_ERROR,
+            code="error",
+            detail="The server failed. Its log names this request.",
+        )
+    return defaults.server_error(request)
+
+
+def _json(status: HTTPStatus, *, code: str, detail: str) -> JsonResponse:
+    return JsonResponse(problem(status, code=code, detail=detail), status=status, content_type=MEDIA_TYPE)

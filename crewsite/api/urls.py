@@ -1,5 +1,31 @@
+"""Routes under `/api/v1/`."""
+
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-urlpatterns: list[URLPattern] = []
+from crewsite.api import (
+    schema,  # noqa: F401  (registers how tokens are described)
+    views,
+)
+from crewsite.api.errors import api_not_found
+
+urlpatterns = [
+    path("health/live", views.HealthLive.as_view(), name="health_live"),
+    path("health/ready", views.HealthReady.as_view(), name="health_ready"),
+    path("embeddings/status", views.EmbeddingsStatus.as_view()),
+    path("memory/context-preview", views.ContextPreview.as_view()),
+    path("memory/search", views.MemorySearch.as_view()),
+    path("conversations/", views.Conversations.as_view()),
+    path("conversations/<uuid:conversation_id>/messages/", views.Messages.as_view()),
+    path("lessons/", views.Lessons.as_view()),
+    path("schema/", SpectacularAPIView.as_view(), name="api_schema"),
+    path(
+        "docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="api_schema", template_name="api/docs.html"),
+        name="api_docs",
+    ),
+    path("<path:rest>", api_not_found),
+    path("", api_not_found),
+]

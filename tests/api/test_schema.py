@@ -1,0 +1,60 @@
+"""The schema describes every endpoint without a warning, and its page keeps the site's content policy."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.management import call_command
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def schema() -> dict[str, Any]:
+    return dict(SchemaGenerator().get_schema(request=None, public=True))
+
+
+def test_the_schema_is_valid_and_generated_without_warnings(schema: dict[str, Any]) -> None:
+    validate_schema(schema)
+    call_command("spectacular", "--fail-on-warn", "--validate", stdout=StringIO(), stderr=StringIO())
+
+
+def test_every_endpoint_and_how_to_authenticate_is_described(schema: dict[str, Any]) -> None:
+    assert {path.removeprefix("/api/v1") for path in schema["paths"]} >= {
+        "/health/live",
+        "/health/ready",
+        "/embeddings/status",
+        "/memory/context-preview",
+        "/memory/search",
+        "/conversations/",
+        "/conversations/{conversation_id}/messages/",
+        "/lessons/",
+    }
+    assert schema["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    assert "ProblemBody" in schema["components"]["schemas"]
+
+
+def test_the_schema_is_served(client: Client) -> None:
+    answer = client.get("/api/v1/schema/", headers={"accept": "application/json"})
+    assert answer.status_code == 200
+    assert answer.json()["info"]["title"] == "Crewsite API"
+
+
+def test_the_docs_page_needs_no_inline_code_and_no_other_host(client: Client) -> None:
+    page = client.get("/api/v1/docs/").content.decode()
+    assert not re.search(r"<script(?![^>]*\bsrc=)", page)
+    assert "<style" not in page
+    assert "://" not in page.replace("http://testserver", "")
+    script = re.search(r'<script src="([^"]*script[^"]*)"', page)
+    assert script
+    answer = client.get(script.group(1).replace("&amp;", "&"))
+    assert answer.status_code == 200
+    assert "javascript" in answer["Content-Type"]
