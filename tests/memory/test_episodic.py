@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from constance.test import override_config
 
-from crewsite.accounts.models import Workspace
 from crewsite.security.models import MemoryEvent
 from memory.models import EpisodicMemory, ReviewItem
-from memory.results import EpisodicResult
 from memory.services import (
     EpisodicDraft,
     episodic_delete,
@@ -21,7 +19,11 @@ from memory.services import (
     memory_restore,
 )
 from tests.factories import CONSOLIDATION, EXPLICIT
-from tests.fakes import FakeEmbedder
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import Workspace
+    from memory.results import EpisodicResult
+    from tests.fakes import FakeEmbedder
 
 pytestmark = pytest.mark.django_db
 WOLVES = "Dogs descend from wolves."

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.db import connection
 
-from crewsite.accounts.models import User, Workspace
 from crewsite.security.models import MemoryEvent
 from memory.models import EpisodicMemory, ReviewItem, SemanticMemory
-from memory.results import SemanticResult
 from memory.services import episodic_write, semantic_delete, semantic_set_if_absent, semantic_write
 from memory.services.retire import quotes, retire_quoting_episodes
 from tests.factories import CONSOLIDATION, EXPLICIT, make_workspace
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import User, Workspace
+    from memory.results import SemanticResult
 
 pytestmark = pytest.mark.django_db
 
@@ -206,9 +208,7 @@ def test_a_value_is_quoted_only_as_a_whole(text: str, value: str, *, quoted: boo
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_threads_on_one_key_leave_one_live_row_and_an_event_for_each_outcome(
-    settings: SettingsWrapper,
-) -> None:
+def test_two_threads_on_one_key_leave_one_live_row_and_an_event_for_each_outcome() -> None:
     home = make_workspace()
     outcomes: list[SemanticResult] = []
 
