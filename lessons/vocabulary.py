@@ -49,8 +49,8 @@ _MODEL: Final = (
     r"(?:(?:language )?model|mod[eè]le|modelo|modell|(?:chat)?gpt|claude|gemini|llama|qwen|mistral|mixtral"
     r"|deepseek|grok|sonnet|opus|haiku|gemma|kimi)(?![a-z])"
 )
-_ASSISTANT: Final = r"(?:you|i|(?:the|this) (?:assistant|bot|agent))"
-_IS: Final = r"(?:['’]re|['’]m| are| am| is)"
+_ASSISTANT: Final = r"(?:you|(?:the|this) (?:assistant|bot|agent))"
+_IS: Final = r"(?:['’]re| are| is)"
 _FILLER: Final = r"(?:(?:now|currently|actually|really|just|own|underlying|the|an?|ai|called|named) ){0,4}"
 _OWN: Final = (
     r"(?:model(?: name| version| id)?|version|(?:knowledge|training) cut-?off|context (?:window|length|size)"
@@ -63,7 +63,7 @@ VOLATILE_SELF_FACTS: Final = tuple(
         rf"\b{_ASSISTANT}{_IS} {_FILLER}{_MODEL}",
         rf"\b{_ASSISTANT}(?:{_IS})? {_FILLER}(?:runs?|running|powered|based|built) (?:on|by) {_FILLER}"
         + _MODEL,
-        rf"\b(?:your|my|the assistant['’]s) {_FILLER}{_OWN} (?:is|was|=)",
+        rf"\b(?:your|the assistant['’]s) {_FILLER}{_OWN} (?:is|was|=)",
         rf"\b(?:tu es|du bist|(?:tú )?eres|você é|sei) (?:(?:le|un|das|ein|el|o|um|il) )?{_MODEL}",
         r"\b(?:ton modèle|dein modell|tu modelo|seu modelo|il tuo modello) (?:est|ist|es|é|è)\b",
     )

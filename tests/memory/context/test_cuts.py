@@ -31,7 +31,7 @@ def test_a_cut_at_a_line_keeps_whole_lines_and_says_so() -> None:
 
 
 def test_a_cut_at_a_paragraph_keeps_whole_paragraphs() -> None:
-    paragraphs = ["first paragraph\nwith two lines", "second paragraph " * 4, "third"]
+    paragraphs = ["first paragraph\nwith two lines", "second paragraph " * 8, "third"]
     cut = cut_at_paragraph("\n\n".join(paragraphs), 120)
     assert cut.startswith(paragraphs[0])
     assert "second" not in cut
