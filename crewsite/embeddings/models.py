@@ -1,4 +1,5 @@
-"""Spaces and vectors. These rows are the truth; index files are projections that can be deleted at any time."""
+"""Spaces and vectors. These rows are the truth; index files are projections that can be deleted at any
+time."""
 
 from __future__ import annotations
 
@@ -39,10 +40,11 @@ class Space(models.Model):
 
 
 class Vector(models.Model):
-    """One object's vector, float16, L2-normalised. `data` NULL is a tombstone that tells every process to drop it.
+    """One object's vector, float16, L2-normalised. `data` NULL is a tombstone that tells every process to
+    drop it.
 
-    `seq` grows with every change inside a space and is taken from `Space.last_seq` under that row's lock, so a reader
-    that has seen seq n has seen all below n.
+    `seq` grows with every change inside a space and is taken from `Space.last_seq` under that row's lock,
+    so a reader that has seen seq n has seen all below n.
     """
 
     space = models.ForeignKey(Space, on_delete=models.CASCADE, related_name="vectors")

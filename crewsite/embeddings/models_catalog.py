@@ -1,4 +1,5 @@
-"""What is known about each model: its prompts, its window and where its file lies. Data, without behaviour."""
+"""What is known about each model: its prompts, its window and where its file lies. Data, without
+behaviour."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ class ModelSpec:
 
     @property
     def prompt_tag(self) -> str:
-        """The part of a signature that changes with the prompts: under another prompt a text has another vector."""
+        """The part of a signature that changes with the prompts: under another prompt a text has another
+        vector."""
         prompts = f"{self.query_prefix}\0{self.document_prefix}"
         return "none" if prompts == "\0" else hashlib.sha256(prompts.encode()).hexdigest()[:8]
 
@@ -30,8 +32,8 @@ class ModelSpec:
 # sentence-transformers/all-MiniLM-L6-v2: no prompts; "input text longer than 256 word pieces is truncated".
 COMPACT: Final = ModelSpec(model_id="minilm-l6-v2", filename="minilm-l6-v2.gguf", max_tokens=256)
 
-# Qwen/Qwen3-Embedding-0.6B, model card: queries carry an instruction, documents nothing. 1,024 of its 32,768 tokens:
-# longer windows cost seconds on two cores.
+# Qwen/Qwen3-Embedding-0.6B, model card: queries carry an instruction, documents nothing. 1,024 of its
+# 32,768 tokens: longer windows cost seconds on two cores.
 QWEN3: Final = ModelSpec(
     model_id="qwen3-embedding-0.6b",
     filename="qwen3-embedding-0.6b.gguf",

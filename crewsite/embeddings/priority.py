@@ -1,4 +1,5 @@
-"""A lock that lets urgent holders go ahead of the rest, so that a chat's query never waits for a whole batch."""
+"""A lock that lets urgent holders go ahead of the rest, so that a chat's query never waits for a whole
+batch."""
 
 from __future__ import annotations
 

@@ -15,10 +15,11 @@ Kind = Literal["document", "query"]
 
 
 class EmbeddingBackend(Protocol):
-    """Turns text into float32 vectors of `dim` numbers, L2-normalised. Any failure is `None`, never an exception.
+    """Turns text into float32 vectors of `dim` numbers, L2-normalised. Any failure is `None`, never an
+    exception.
 
-    `model_id`, `dim` and `signature` are empty (`""`, 0) until the back end knows them, at the latest when ready.
-    The signature names model, file and prompt style: vectors of two signatures are never compared.
+    `model_id`, `dim` and `signature` are empty (`""`, 0) until the back end knows them, at the latest when
+    ready. The signature names model, file and prompt style: vectors of two signatures are never compared.
     """
 
     @property
@@ -38,7 +39,8 @@ class EmbeddingBackend(Protocol):
     def is_ready(self) -> bool: ...
 
     def wait_ready(self, timeout: float) -> bool:
-        """Load and wait at most `timeout` seconds. For commands, workers and tests, never for the event loop."""
+        """Load and wait at most `timeout` seconds. For commands, workers and tests, never for the event
+        loop."""
         ...
 
     def embed(self, text: str, kind: Kind = "document") -> FloatVector | None:

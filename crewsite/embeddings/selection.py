@@ -1,4 +1,5 @@
-"""Which back end the settings ask for: a model file named by the environment, an endpoint, or an installed model."""
+"""Which back end the settings ask for: a model file named by the environment, an endpoint, or an installed
+model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""The one way to embed text: which back end runs, its cache, and its state. No other app touches a back end's library."""
+"""The one way to embed text: which back end runs, its cache, and its state. No other app touches a back
+end's library."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -49,7 +51,8 @@ _pool: ThreadPoolExecutor | None = None
 
 
 def get_embedder() -> EmbeddingBackend:
-    """The process's back end, made on first use. While no model is installed, looks again every few seconds."""
+    """The process's back end, made on first use. While no model is installed, looks again every few
+    seconds."""
     global _backend, _absent_checked_at  # noqa: PLW0603 - the singleton this module exists to hold
     current = _backend
     if current is not None and not _is_stale(current):
@@ -90,7 +93,8 @@ def _swap() -> None:
 
 
 def start_loading() -> None:
-    """Begin to load the model in the background. Returns at once; called when a web or worker process starts."""
+    """Begin to load the model in the background. Returns at once; called when a web or worker process
+    starts."""
     backend = get_embedder()
     if not backend.is_ready():
         threading.Thread(target=backend.wait_ready, args=(0.0,), name="embed-start", daemon=True).start()
@@ -108,17 +112,20 @@ def embedder_status() -> EmbedderStatus:
 
 
 def embed_query(text: str) -> Embedding | None:
-    """The vector of a question, cached; goes ahead of running batches. `None` when there is no ready embedder."""
+    """The vector of a question, cached; goes ahead of running batches. `None` when there is no ready
+    embedder."""
     return _embed_one(text, "query")
 
 
 def embed_document(text: str) -> Embedding | None:
-    """The vector of a stored text, cached. `None` when there is no ready embedder: leave it to the backfill."""
+    """The vector of a stored text, cached. `None` when there is no ready embedder: leave it to the
+    backfill."""
     return _embed_one(text, "document")
 
 
 def embed_documents(texts: Sequence[str]) -> list[Embedding | None]:
-    """Vectors of many stored texts in their order. Reads the cache but does not fill it: a batch would evict it."""
+    """Vectors of many stored texts in their order. Reads the cache but does not fill it: a batch would
+    evict it."""
     if not texts:
         return []
     backend = get_embedder()
@@ -127,7 +134,7 @@ def embed_documents(texts: Sequence[str]) -> list[Embedding | None]:
     missing = [index for index, vector in enumerate(found) if vector is None]
     try:
         fresh = backend.embed_batch([texts[index] for index in missing]) if missing else []
-    except Exception as error:  # noqa: BLE001 - chapter 03: any failure is None, never an exception to a caller
+    except Exception as error:  # chapter 03: any failure is None, never an exception to a caller
         failure_record(f"batch:{type(error).__name__}", error)
         fresh = [None] * len(missing)
     for index, vector in zip(missing, fresh, strict=True):
@@ -137,7 +144,8 @@ def embed_documents(texts: Sequence[str]) -> list[Embedding | None]:
 
 
 async def embed_query_async(text: str) -> Embedding | None:
-    """`embed_query` for the event loop, run in the bounded pool so that slow inference cannot use up other threads."""
+    """`embed_query` for the event loop, run in the bounded pool so that slow inference cannot use up other
+    threads."""
     return await asyncio.get_running_loop().run_in_executor(_embed_pool(), embed_query, text)
 
 
@@ -166,3 +174,18 @@ def _embed_one(text: str, kind: Kind) -> Embedding | None:
         vector.flags.writeable = False
         _cache.put(cache_key(text, kind, signature), vector)
     return Embedding(signature, vector)
+
+
+def _forget_after_fork() -> None:
+    """A child has the parent's memory but not its threads: locks may be held for ever and a load never ends.
+
+    The old back end is dropped without being closed, because closing would wait for such a lock.
+    """
+    global _lock, _backend, _cache, _pool  # noqa: PLW0603
+    _lock = threading.Lock()
+    _backend, _pool = None, None
+    _cache = VectorCache(CACHE_ENTRIES)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)

@@ -1,4 +1,5 @@
-"""Which space vectors belong to now. Opening a space for a new model happens here; filling it is the backfill's work."""
+"""Which space vectors belong to now. Opening a space for a new model happens here; filling it is the
+backfill's work."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ logger = logging.getLogger(__name__)
 def active_space() -> Space | None:
     """The space writes go to and searches read. `None` only before any model was ever ready.
 
-    When the running model is not the active space's, its own space is activated and the other retired with its
-    vectors kept, so that going back costs only what was written in between.
+    When the running model is not the active space's, its own space is activated and the other retired with
+    its vectors kept, so that going back costs only what was written in between.
     """
     space = Space.objects.filter(status=Space.Status.ACTIVE).first()
     backend = get_embedder()
@@ -26,7 +27,8 @@ def active_space() -> Space | None:
     try:
         return _space_activate(signature=signature, model_id=backend.model_id, dim=backend.dim)
     except IntegrityError:
-        # Another process activated a space in the same moment: the database let one through, and that one counts.
+        # Another process activated a space in the same moment: the database let one through, and that one
+        # counts.
         return Space.objects.filter(status=Space.Status.ACTIVE).first()
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 VECTOR_KEY = ["space", "collection", "object_id"]
 
-# One statement checks that the space is still active, takes the numbers and locks the row until the caller commits.
-# Both databases understand it.
+# One statement checks that the space is still active, takes the numbers and locks the row until the caller
+# commits. Both databases understand it.
 _TAKE_ACTIVE = (
     "UPDATE embeddings_space SET last_seq = last_seq + %s WHERE signature = %s AND status = 'active'"
     " RETURNING id, dim, last_seq"
@@ -39,12 +39,14 @@ class VectorItem:
 
 
 def vector_put(*, collection: str, object_id: int, text_hash: str, embedding: Embedding) -> bool:
-    """Store one vector in the caller's transaction. False: it is not of the active space; leave it to the backfill."""
+    """Store one vector in the caller's transaction. False: it is not of the active space; leave it to the
+    backfill."""
     return vectors_put_many([VectorItem(collection, object_id, text_hash, embedding)]) == 1
 
 
 def vectors_put_many(items: Sequence[VectorItem]) -> int:
-    """Store many in the caller's transaction; of two for one object the later counts. Returns how many are stored.
+    """Store many in the caller's transaction; of two for one object the later counts. Returns how many are
+    stored.
 
     Vectors of another space than the active one are left out: the model changed after they were made.
     """
@@ -61,7 +63,8 @@ def vectors_put_many(items: Sequence[VectorItem]) -> int:
 def _put_signature(signature: str, items: list[VectorItem]) -> int:
     taken = _take_active(signature, len(items))
     if taken is None:
-        # Either the model changed, or this is the first vector of a fresh store and the space is not opened yet.
+        # Either the model changed, or this is the first vector of a fresh store and the space is not opened
+        # yet.
         space = active_space()
         if space is None or space.signature != signature:
             return 0
@@ -151,7 +154,8 @@ def vectors_of(space_id: int, collection: str, object_ids: Sequence[int]) -> dic
             object_id__in=object_ids[start : start + ROWS_PER_STATEMENT],
             data__isnull=False,
         )
-        found.update((object_id, bytes(data)) for object_id, data in rows.values_list("object_id", "data"))
+        pairs = rows.values_list("object_id", "data")
+        found.update((object_id, bytes(data)) for object_id, data in pairs if data is not None)
     return found
 
 
@@ -172,7 +176,8 @@ def vector_decode(data: bytes) -> FloatVector:
 
 
 def _take_active(signature: str, count: int) -> tuple[int, int, int] | None:
-    """(space id, dim, first number) of `count` fresh numbers, or None when that space is not the active one."""
+    """(space id, dim, first number) of `count` fresh numbers, or None when that space is not the active
+    one."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_ACTIVE, [count, signature])
         row = cursor.fetchone()

@@ -32,7 +32,8 @@ def normalised(vector: FloatVector) -> FloatVector | None:
 
 
 def mean_direction(parts: Sequence[tuple[FloatVector, int]]) -> FloatVector | None:
-    """The normalised mean of window vectors weighted by their tokens, so that a short tail does not count as much."""
+    """The normalised mean of window vectors weighted by their tokens, so that a short tail does not count
+    as much."""
     import numpy as np
 
     total = np.zeros_like(parts[0][0], dtype=np.float32)
