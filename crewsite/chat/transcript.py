@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LIST_ROWS: Final = 200
 TRANSCRIPT_ROWS: Final = 200
 DAY_GROUPS: Final = (("Today", 1), ("Yesterday", 2), ("Previous 7 days", 8), ("Previous 30 days", 31))
-UNDOABLE: Final = {"lesson": Lesson, "semantic": SemanticMemory, "episodic": EpisodicMemory}
+UNDOABLE: Final[dict[str, Any]] = {"lesson": Lesson, "semantic": SemanticMemory, "episodic": EpisodicMemory}
 ENDED_BADLY: Final = (Turn.State.FAILED, Turn.State.CANCELLED)
 ENDINGS: Final = {
     "stopped": "Stopped.",

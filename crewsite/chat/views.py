@@ -3,7 +3,7 @@ the websocket."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import get_object_or_404, redirect, render
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from django.http import HttpRequest, HttpResponse
+
+    from crewsite.accounts.models import User
 
 
 def _writable(request: HttpRequest) -> list[Workspace]:
@@ -69,7 +71,7 @@ def conversation_new(request: HttpRequest) -> HttpResponse:
     workspace = workspaces.filter(slug=slug).first() or get_object_or_404(workspaces[:1])
     mode = request.POST.get("mode", "")
     created = conversation_create(
-        owner=request.user,
+        owner=cast("User", request.user),
         workspace=workspace,
         surface=Surface.WEB,
         mode=mode if mode in Conversation.Mode.values else Conversation.Mode.PERSISTENT,

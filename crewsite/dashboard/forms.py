@@ -18,11 +18,12 @@ MAX_TEXT_CHARS: Final = 100_000  # the longest message chat accepts (chapter 05,
 
 class PreviewForm(forms.Form):
     q = forms.CharField(required=False, max_length=MAX_TEXT_CHARS)
-    window = forms.TypedChoiceField(choices=WINDOWS, coerce=int, empty_value=WINDOWS[0][0], required=False)
+    window = forms.TypedChoiceField(choices=WINDOWS, coerce=int, required=False)
     conversation = forms.ModelChoiceField(queryset=Conversation.objects.none(), required=False)
 
     def __init__(self, *args: Any, user: User, workspace: Workspace, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         mine = Conversation.objects.for_user(user).filter(workspace=workspace)
         self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
+        self.fields["window"].empty_value = WINDOWS[0][0]  # type: ignore[attr-defined]
         self.recent = list(mine.current()[:RECENT_CONVERSATIONS])

@@ -8,7 +8,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from crewsite.api.health import readiness
 from crewsite.dashboard.remedies import Remedy, remedies
+from crewsite.jobs.selectors import worker_seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +21,21 @@ class SiteHealth:
     at: datetime
 
     @property
+    def index_facts(self) -> list[tuple[str, Any]]:
+        """The plain values of the index report, under readable names; nested ones are for machines."""
+        skipped = ("state", "degraded")
+        return [
+            (name.replace("_", " ").capitalize(), value)
+            for name, value in self.report["index"].items()
+            if name not in skipped and isinstance(value, int | str)
+        ]
+
+    @property
     def is_well(self) -> bool:
         return not self.problems
 
 
 def site_health() -> SiteHealth:
-    from crewsite.api.health import readiness
-    from crewsite.jobs.selectors import worker_seen
-
     report = readiness()
     return SiteHealth(
         report=dict(report),

@@ -32,6 +32,13 @@ REMEDIES: Final[dict[str, Remedy]] = {
             "The newest rows are found by words; by meaning once the worker has caught up.",
         ),
         Remedy(
+            "index_failed",
+            "The search index does not answer",
+            "Search may miss rows; nothing stored is lost.",
+            "The log of the web process names the reason. To look closer:",
+            "crew status",
+        ),
+        Remedy(
             "keyword_index_rebuilt",
             "The keyword index was rebuilt",
             "It was damaged and has been made again from the rows. Nothing is lost.",

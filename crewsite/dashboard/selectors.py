@@ -1,4 +1,4 @@
-"""What the home page shows of a memory home: the newest rows of each layer, the newest refusals. Constant queries."""
+"""What the home page shows of a memory home: the newest rows of each layer and the newest refusals."""
 
 from __future__ import annotations
 

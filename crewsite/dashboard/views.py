@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -20,6 +20,8 @@ from crewsite.dashboard.workspaces import SESSION_KEY, current_workspace, my_wor
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from crewsite.accounts.models import User
 
 
 def _frame(request: HttpRequest) -> dict[str, Any]:
@@ -50,11 +52,11 @@ def context_preview(request: HttpRequest) -> HttpResponse:
     context = _frame(request)
     if context["workspace"] is None:
         return render(request, "dashboard/no_workspace.html", context)
-    form = PreviewForm(request.GET or None, user=request.user, workspace=context["workspace"])
+    form = PreviewForm(request.GET or None, user=cast("User", request.user), workspace=context["workspace"])
     context["form"] = form
     if form.is_bound and form.is_valid():
         context["packet"] = preview_packet(
-            user=request.user,
+            user=cast("User", request.user),
             workspace=context["workspace"],
             text=form.cleaned_data["q"],
             window=form.cleaned_data["window"],

@@ -1,4 +1,4 @@
-"""How the admin looks: names, colours and menu of the unfold theme, coloured as `static/css/tokens.css` is."""
+"""How the admin looks: names, colours and menu of the unfold theme. Palette: `static/css/tokens.css`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _asset(path: str) -> Any:
 UNFOLD: Final[dict[str, Any]] = {
     "SITE_TITLE": "Crewsite admin",
     "SITE_HEADER": "Crewsite",
-    "SITE_SUBHEADER": "Back to the site",
+    "SITE_SUBHEADER": "Admin",
     "SITE_URL": "/",
     "SITE_ICON": {"light": _asset("icons/logo.svg"), "dark": _asset("icons/logo-dark.svg")},
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _asset("icons/favicon.svg")}],

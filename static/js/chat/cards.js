@@ -1,10 +1,10 @@
 // Tool cards: what a tool was asked and what came of it, with Undo where something was saved.
 import { fromTemplate, setIcon, show } from "./dom.js";
 
-const TITLES = {
-  learn_add: ["Saving a lesson", "lesson"],
-  memory_remember: ["Remembering", "bookmark"],
-  memory_recall: ["Searching memory", "search"],
+const TOOLS = {
+  learn_add: { doing: "Saving a lesson…", done: "Lesson", icon: "lesson" },
+  memory_remember: { doing: "Remembering…", done: "Memory", icon: "bookmark" },
+  memory_recall: { doing: "Searching memory…", done: "Searched memory", icon: "search" },
 };
 const LESSON_OUTCOMES = {
   inserted: "Lesson saved",
@@ -27,12 +27,13 @@ const asText = (value) => (value == null ? "" : typeof value === "string" ? valu
 
 export function fillCard(card, frame) {
   const data = frame.data ?? {};
-  const [title, icon] = TITLES[frame.name] ?? [frame.title ?? frame.name ?? "Note", "tool"];
-  setIcon(card.querySelector(".tool-icon"), frame.state === "failed" || frame.state === "denied" ? "alert" : icon);
+  const tool = TOOLS[frame.name] ?? { doing: `${frame.name}…`, done: frame.name, icon: "tool" };
+  const broken = frame.state === "failed" || frame.state === "denied";
+  setIcon(card.querySelector(".tool-icon"), broken ? "alert" : tool.icon);
   card.dataset.state = frame.state ?? "done";
-  card.querySelector(".tool-title").textContent = frame.state === "running" ? `${title}…` : title;
+  card.querySelector(".tool-title").textContent = frame.state === "running" ? tool.doing : tool.done;
   fillDetails(card, frame);
-  if (frame.state !== "running" && data.outcome) fillOutcome(card, data);
+  if (frame.state !== "running" && data.outcome) fillOutcome(card, frame);
   if (frame.gone) undone(card);
 }
 
@@ -42,15 +43,18 @@ function fillDetails(card, frame) {
   show(card.querySelector(".tool-more"), parts.length > 0);
 }
 
-// The wire names what was written: `kind` lesson, semantic or episodic, its `id`, the outcome and the text.
-function fillOutcome(card, data) {
-  const isLesson = data.kind === "lesson";
+// `data` names what was written: kind lesson, semantic or episodic, its id and the outcome. A lesson comes with its
+// rule; for the others the sentence of the result says it, less the words that the title already has.
+function fillOutcome(card, frame) {
+  const data = frame.data;
+  const isLesson = data.kind === "lesson" || frame.name === "learn_add";
   const label = (isLesson ? LESSON_OUTCOMES : FACT_OUTCOMES)[data.outcome] ?? data.outcome;
   const saved = data.outcome !== "refused";
   card.dataset.state = saved ? "saved" : "refused";
   setIcon(card.querySelector(".tool-icon"), saved ? (isLesson ? "lesson" : "bookmark") : "alert");
   card.querySelector(".tool-title").textContent = label;
-  const said = saved ? data.text : data.message || data.text;
+  const sentence = asText(frame.result).replace(/^(Lesson saved|Fact saved|Fact already known|Saved|Not saved|Not stored): /, "");
+  const said = saved ? data.rule || sentence : data.message || sentence;
   const text = card.querySelector(".tool-text");
   text.textContent = said ?? "";
   show(text, Boolean(said));

@@ -2,7 +2,7 @@
 import { announce } from "./announce.js";
 import { drawStoredCards, undoFailed } from "./cards.js";
 import { setUpComposer, takeFirstMessage } from "./composer.js";
-import { openContext, openHelp } from "./dialogs.js";
+import { openContext } from "./dialogs.js";
 import { byId, make, show } from "./dom.js";
 import { handlers } from "./frames.js";
 import { refreshList } from "./list.js";
@@ -11,6 +11,8 @@ import { followBottom } from "./scroll.js";
 import { Connection } from "./socket.js";
 import * as thread from "./thread.js";
 
+// A word after a slash; a path such as /etc/hosts is a message. Commands are sent once and never again by themselves.
+const COMMAND = /^\/[a-z]+(\s|$)/;
 const GONE = {
   4401: "You are logged out. Log in again to go on.",
   4403: "This page may not connect: the site runs under another address than it was set up for.",
@@ -58,18 +60,15 @@ export function startConversation() {
   function send(text) {
     byId("dock-notices").replaceChildren();
     scroll.follow();
-    if (text === "/help") return openHelp();
-    if (text === "/new") return location.assign(root.dataset.newUrl ?? "/chat/");
-    if (text.startsWith("/")) {
+    if (COMMAND.test(text)) {
       thread.addUser(text);
       if (!connection.send("command", { text })) notify("There is no connection right now. Try again in a moment.", "warn");
-      return undefined;
+      return;
     }
     const key = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
     unsent.set(key, text);
     thread.addUser(text, key);
     connection.send("send", { client_key: key, text });
-    return undefined;
   }
 
   function stop() {

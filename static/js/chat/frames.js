@@ -25,13 +25,16 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
       const badge = byId("model-badge");
       badge.textContent = frame.model === "memory" ? "No model connected" : frame.model ?? "";
       show(badge, Boolean(frame.model));
+      const limits = (frame.degraded ?? []).filter((code) => !code.startsWith("llm_"));
+      byId("limits-badge").title = limits.join(", ");
+      show(byId("limits-badge"), limits.length > 0);
       greet();
     },
     message(frame) {
       const message = frame.message ?? frame;
       if (frame.client_key) unsent.delete(frame.client_key);
       if (message.role === "user") thread.confirmUser(message, frame.client_key ?? message.client_key);
-      else if (message.role === "system") thread.addNote(message.content);
+      else if (message.role === "system") thread.addNote({ text: message.content, html: message.html });
       else showAnswer(message);
     },
     "turn.started"(frame) {
@@ -61,18 +64,21 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
     },
     "turn.failed"(frame) {
       running.delete(frame.turn);
-      thread.fail(frame.turn, frame.reason, frame.retryable);
+      thread.finish(frame.turn, { html: frame.message?.html, message: frame.message ?? {}, note: frame.reason, retryable: frame.retryable });
       settle(`The answer failed. ${frame.reason}`);
     },
     notice(frame) {
       const data = frame.data ?? {};
       if (data.mode) showMode(data.mode);
-      if (data.undone) markUndone(data.undone.kind ?? data.kind, data.undone.id ?? data.id);
-      else if (data.outcome) thread.addCard({ name: "", state: "done", data });
-      else thread.addNote(frame.text);
+      if (data.open) location.assign(data.open);
+      if (data.undone) markUndone(data.undone.kind, data.undone.id);
+      else if (data.outcome) thread.addCard({ name: data.kind === "lesson" ? "learn_add" : "memory_remember", state: "done", result: frame.text, data });
+      else thread.addNote(frame);
       announce(frame.text);
     },
     error(frame) {
+      if (frame.client_key) unsent.delete(frame.client_key);
+      if (frame.kind && frame.id) markUndone(frame.kind, frame.id);
       undoFailed();
       notify(frame.message ?? frame.code, "error");
     },

@@ -42,8 +42,12 @@ export function confirmUser(message, clientKey) {
   if (message.created_at) stamp(node, message.created_at);
 }
 
-export function addNote(text) {
-  const node = make("p", "msg msg-system", text);
+// What a command answered: shown to this person, not part of the transcript.
+export function addNote({ text, html, level }) {
+  const node = make("div", `note prose${level === "warning" ? " note-warning" : ""}`);
+  if (html) node.innerHTML = html; // rendered and sanitised by the server
+  else node.textContent = text;
+  decorate(node);
   append(node);
 }
 
@@ -123,7 +127,7 @@ function end(turn) {
 export function finish(turn, { html, message, note, retryable }) {
   const state = end(turn);
   const body = state.node.querySelector(".msg-body");
-  const source = message.content ?? state.raw;
+  const source = message.content || state.raw;
   if (html) body.innerHTML = html; // rendered and sanitised by the server
   else body.textContent = source;
   decorate(body);
@@ -133,13 +137,6 @@ export function finish(turn, { html, message, note, retryable }) {
   stamp(state.node, message.created_at);
   problem(state.node, note, retryable);
   return body.textContent;
-}
-
-export function fail(turn, reason, retryable) {
-  const state = end(turn);
-  if (state.raw) sourceOf.set(state.node, state.raw);
-  stamp(state.node);
-  problem(state.node, reason, retryable);
 }
 
 function problem(node, reason, retryable) {

@@ -1,0 +1,44 @@
+"""Filters that put numbers, times and sources into the words people read. No HTML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from django import template
+from django.utils import timezone
+from django.utils.timesince import timesince
+
+from crewsite.security.origin import Source
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+register = template.Library()
+
+SOURCE_WORDS: Final = {
+    Source.USER_EXPLICIT: "said explicitly",
+    Source.CONSOLIDATION: "distilled",
+    Source.MIGRATION: "migrated",
+    Source.IMPORT: "imported",
+    Source.TASK: "by a task",
+    Source.API: "through the API",
+}
+
+
+@register.filter
+def ago(at: datetime) -> str:
+    """The age in its largest unit: `9 hours ago`."""
+    now = timezone.now()
+    if (now - at).total_seconds() < 60:  # noqa: PLR2004 - a minute is the smallest unit shown
+        return "just now"
+    return f"{timesince(at, now, depth=1)} ago"
+
+
+@register.filter
+def thousands(number: Any) -> str:
+    return f"{number:,}" if isinstance(number, int) else str(number)
+
+
+@register.filter
+def source_words(source: str) -> str:
+    return SOURCE_WORDS.get(Source(source), source) if source in Source.values else source
