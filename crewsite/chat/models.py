@@ -29,7 +29,9 @@ class Turn(models.Model):
     retryable = models.BooleanField(default=False)
     client_key = models.CharField(max_length=100)
     model = models.CharField(max_length=200, blank=True)
-    packet = models.JSONField(default=dict, blank=True, help_text="The context packet: blocks, sizes, what was left out.")
+    packet = models.JSONField(
+        default=dict, blank=True, help_text="The context packet: blocks, sizes, what was left out."
+    )
     runner = models.CharField(max_length=100, blank=True, help_text="The process that runs it.")
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -39,7 +41,9 @@ class Turn(models.Model):
 
     class Meta:
         ordering = ["created_at"]
-        constraints = [models.UniqueConstraint(fields=["conversation", "client_key"], name="chat_turn_client_key")]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "client_key"], name="chat_turn_client_key")
+        ]
         indexes = [models.Index(fields=["state", "heartbeat_at"], name="chat_turn_state")]
 
     def __str__(self) -> str:

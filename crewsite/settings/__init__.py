@@ -229,7 +229,11 @@ CREW_HEARTBEAT_TASKS: list[str] = []
 CREW_WORKER_START = ["crewsite.embeddings.service.start_loading"]
 
 # Inversions: what stands to the right in the import order registers here by dotted path (docs/architecture.md).
-SEARCH_KINDS = ["memory.search_kinds.SemanticKind", "memory.search_kinds.EpisodicKind", "lessons.search_kinds.LessonKind"]
+SEARCH_KINDS = [
+    "memory.search_kinds.SemanticKind",
+    "memory.search_kinds.EpisodicKind",
+    "lessons.search_kinds.LessonKind",
+]
 CONTEXT_SOURCES = [
     "memory.context.sources.thread.ThreadSource",
     "memory.context.sources.preamble.PreambleSource",
@@ -267,6 +271,14 @@ LOGGING = {
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["redact"]},
     },
-    "root": {"handlers": ["stderr"], "level": env_choice("CREW_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
-    "loggers": {"axes": {"level": "WARNING"}, "httpx": {"level": "WARNING"}, "django_q": {"level": "INFO"}},
+    "root": {
+        "handlers": ["stderr"],
+        "level": env_choice("CREW_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+    },
+    "loggers": {
+        "axes": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "django_q": {"level": "INFO"},
+    },
 }

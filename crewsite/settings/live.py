@@ -6,7 +6,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
-    "HISTORY_MAX_DAYS": (365, "History entries of this age in days, and older, are deleted by the daily prune.", int),
+    "HISTORY_MAX_DAYS": (
+        365,
+        "History entries of this age in days, and older, are deleted by the daily prune.",
+        int,
+    ),
     "EPISODIC_MAX_ROWS": (
         10_000,
         "Live episodes a memory home may hold. Over it, the least important and oldest are tombstoned.",
@@ -23,10 +27,24 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
         "Further key prefixes for facts, separated by commas, for example: team.,infra.",
         str,
     ),
-    "CHAT_MAX_RUNNING_TURNS": (4, "Turns of one person that may run at once; further ones wait in order.", int),
+    "CHAT_MAX_RUNNING_TURNS": (
+        4,
+        "Turns of one person that may run at once; further ones wait in order.",
+        int,
+    ),
     "MODEL_WINDOWS": (
         "",
         "Windows of models by name, in tokens, separated by commas, for example: qwen3:8b=40960. Others: built-in list.",
+        str,
+    ),
+    "LLM_SMOL_MODEL": (
+        "",
+        "Model name for small jobs, on the endpoint of CREW_LLM_BASE_URL. Empty: the default model.",
+        str,
+    ),
+    "LLM_JUDGE_MODEL": (
+        "",
+        "Model name for judging quality, on the same endpoint. Empty: the default model.",
         str,
     ),
 }
