@@ -1,4 +1,6 @@
-"""Names of collections: kind and owner. Scope is part of every index because every index is kept per collection."""
+"""Names of collections: kind and owner. Scope is part of every index because every index is kept per
+collection.
+"""
 
 from __future__ import annotations
 

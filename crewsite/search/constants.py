@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-# A document's id is collection number and object id in 63 bits: 40 for a million million objects of one collection,
-# 23 for eight million collections.
+# A document's id is collection number and object id in 63 bits: 40 for a million million objects of one
+# collection, 23 for eight million collections.
 OBJECT_ID_BITS: Final = 40
 
 # BM25 as published (Robertson and Zaragoza 2009) and as SQLite's FTS5 sets it.
 BM25_K1: Final = 1.2
 BM25_B: Final = 0.75
-# A word with a digit in it (POL-358, ZX81-QT) names one thing; it counts twice so that small collections, in which
-# every word is rare, still put the thing itself first (chapter 02, 2.9 item 14).
+# A word with a digit in it (POL-358, ZX81-QT) names one thing; it counts twice so that small collections, in
+# which every word is rare, still put the thing itself first (chapter 02, 2.9 item 14).
 IDENTIFIER_WEIGHT: Final = 2.0
 # Terms of one question. Each costs one index read of about 0.1 ms; a pasted page would have hundreds.
 QUERY_TERMS_MAX: Final = 24
@@ -22,17 +22,19 @@ QUERY_CHARS_MAX: Final = 4_000
 STEM_CHARS_MIN: Final = 3
 # Length of the substrings that the trigram table can match.
 GRAM_CHARS: Final = 3
-# Documents whose score is worked out exactly, with term frequency and length; the rest keep the sum of term weights.
+# Documents whose score is worked out exactly, with term frequency and length; the rest keep the sum of term
+# weights.
 RESCORED_MAX: Final = 200
-# A term in more than this part of a collection (and at least so many documents) only raises documents that a rarer
-# term found. Reading 10,000 documents' postings costs 0.17 us each (measured), scoring them more.
+# A term in more than this part of a collection (and at least so many documents) only raises documents that a
+# rarer term found. Reading 10,000 documents' postings costs 0.17 us each (measured), scoring them more.
 COMMON_TERM_SHARE: Final = 0.1
 COMMON_TERM_MIN: Final = 500
 # Postings read of a common term when a question has no rarer one: the newest documents.
 COMMON_POSTINGS_MAX: Final = 20_000
 # Documents that the portable keyword search looks at: the newest with any term.
 PORTABLE_ROWS_MAX: Final = 2_000
-# How long counts of a collection (documents, how common a term is) may be out of date; they only steer effort.
+# How long counts of a collection (documents, how common a term is) may be out of date; they only steer
+# effort.
 COUNTS_SECONDS: Final = 2.0
 TERM_COUNTS_SECONDS: Final = 60.0
 TERM_COUNTS_MAX: Final = 8_192
@@ -52,8 +54,8 @@ BASE_STALE_ROWS: Final = 1_000
 BASE_STALE_SHARE: Final = 0.1
 # Changes kept beside the base in memory before a process folds them in. numpy scans 5,000 x 384 in 0.5 ms.
 DELTA_MAX_ROWS: Final = 5_000
-# Newest rows of a base file whose bytes are compared with the database when it is opened. Histories that parted, such
-# as a restored older database, differ at their end.
+# Newest rows of a base file whose bytes are compared with the database when it is opened. Histories that
+# parted, such as a restored older database, differ at their end.
 BASE_TAIL_CHECKED: Final = 32
 # Collections whose index a process keeps; the one used longest ago is let go first.
 OPEN_COLLECTIONS_MAX: Final = 64

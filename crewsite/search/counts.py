@@ -1,4 +1,6 @@
-"""Counts of a collection that may be a moment old: they steer effort and weigh terms, never decide what is found."""
+"""Counts of a collection that may be a moment old: they steer effort and weigh terms, never decide what is
+found.
+"""
 
 from __future__ import annotations
 

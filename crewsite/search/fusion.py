@@ -1,4 +1,6 @@
-"""How legs are put together and answers made diverse. Pure functions; what a leg is and where rows live is left out."""
+"""How legs are put together and answers made diverse. Pure functions; what a leg is and where rows live is
+left out.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from crewsite.search.constants import MMR_LAMBDA, RRF_K
-from crewsite.search.words import word_set as word_set
+from crewsite.search.words import word_set
+
+__all__ = ["jaccard", "mmr_jaccard", "rrf", "scale01", "weighted", "word_set"]
 
 K = TypeVar("K", bound=Hashable)
 
@@ -33,7 +37,9 @@ def weighted(legs: Sequence[tuple[float, Mapping[K, float]]]) -> dict[K, float]:
 
 
 def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> dict[K, float]:
-    """Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009): the sum of 1 / (k + rank), ranks from 1."""
+    """Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009): the sum of 1 / (k + rank), ranks from
+    1.
+    """
     fused: dict[K, float] = {}
     for ranking in rankings:
         for rank, key in enumerate(ranking, start=1):
@@ -55,10 +61,11 @@ def mmr_jaccard(
     lam: float = MMR_LAMBDA,
     limit: int,
 ) -> list[K]:
-    """Maximal marginal relevance over word sets: `lam` x relevance - (1 - `lam`) x likeness to the nearest pick.
+    """Maximal marginal relevance over word sets: `lam` x relevance - (1 - `lam`) x likeness to the nearest
+    pick.
 
-    The first of `items` is always picked first; ties go to the earlier item. A gain only ever falls as picks are
-    added, so an item's gain is worked out anew only when it comes to the top of the heap.
+    The first of `items` is always picked first; ties go to the earlier item. A gain only ever falls as picks
+    are added, so an item's gain is worked out anew only when it comes to the top of the heap.
     """
     if not items or limit <= 0:
         return []

@@ -12,10 +12,7 @@ from crewsite.search.words import query_terms, stem_prefix
 def highlight(text: str, query: str, *, chars: int = HIGHLIGHT_CHARS) -> str:
     """About `chars` characters around the first match, escaped, every matching word in `<mark>`."""
     pattern = _pattern(query)
-    first = pattern.search(text) if pattern else None
-    start = max(0, first.start() - chars // 3) if first and len(text) > chars else 0
-    if start:
-        start = text.find(" ", start, first.start()) + 1 if first and " " in text[start : first.start()] else start
+    start = _start(text, pattern.search(text) if pattern else None, chars)
     piece = text[start : start + chars]
     before, after = ("… " if start else ""), (" …" if start + chars < len(text) else "")
     if pattern is None:
@@ -26,6 +23,15 @@ def highlight(text: str, query: str, *, chars: int = HIGHLIGHT_CHARS) -> str:
         marked += [escape(piece[end : match.start()]), "<mark>", escape(match.group()), "</mark>"]
         end = match.end()
     return escape(before) + "".join([*marked, escape(piece[end:])]) + escape(after)
+
+
+def _start(text: str, first: re.Match[str] | None, chars: int) -> int:
+    """A little before the first match, at the beginning of a word where there is one."""
+    if first is None or len(text) <= chars:
+        return 0
+    start = max(0, first.start() - chars // 3)
+    blank = text.find(" ", start, first.start())
+    return blank + 1 if start and blank >= 0 else start
 
 
 def _pattern(query: str) -> re.Pattern[str] | None:

@@ -1,4 +1,6 @@
-"""What a searchable kind of object offers. Kinds live in the apps that own the rows and are named in SEARCH_KINDS."""
+"""What a searchable kind of object offers. Kinds live in the apps that own the rows and are named in
+SEARCH_KINDS.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from crewsite.search.constants import RECONCILE_BATCH
 
 @dataclass(frozen=True, slots=True)
 class RecallHit:
-    """One answer of the search over everything. `citation` names it to people and models, for example `epi:412`.
+    """One answer of the search over everything. `citation` names it to people and models, for example
+    `epi:412`.
 
     `highlight` is HTML: an escaped excerpt with the matching words in `<mark>`.
     """

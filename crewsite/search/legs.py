@@ -97,7 +97,7 @@ def _searched(collection: str, embedding: Embedding, k: int) -> VectorLeg:
     except Exception:
         logger.exception("The vector index of %s failed; only words are searched.", collection)
         return VectorLeg(degraded=("faiss_unavailable",))
-    degraded = () if index.engine == "faiss" else ("faiss_unavailable",)
+    degraded: tuple[str, ...] = () if index.engine == "faiss" else ("faiss_unavailable",)
     if len(index) < counts.document_count(collection):
         degraded += ("index_behind",)
     return VectorLeg(dict(found), index, embedding, degraded)

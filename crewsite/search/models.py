@@ -11,7 +11,9 @@ from crewsite.search.constants import OBJECT_ID_BITS
 
 
 class Collection(models.Model):
-    """Kind and owner of documents, for example `episodic:1`. Its number is the upper part of its documents' ids."""
+    """Kind and owner of documents, for example `episodic:1`. Its number is the upper part of its documents'
+    ids.
+    """
 
     name = models.CharField(max_length=80, unique=True)
 
@@ -25,8 +27,8 @@ class Collection(models.Model):
 class Document(models.Model):
     """A projection of a memory row.
 
-    The id is collection number and object id in one number, so that every collection is one range of ids: keyword
-    tables and scans are bounded by that range and never meet another collection's rows.
+    The id is collection number and object id in one number, so that every collection is one range of ids:
+    keyword tables and scans are bounded by that range and never meet another collection's rows.
     """
 
     id = models.BigIntegerField(primary_key=True)
@@ -37,7 +39,9 @@ class Document(models.Model):
     text = models.TextField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["collection", "object_id"], name="search_document_unique")]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "object_id"], name="search_document_unique")
+        ]
         indexes = [models.Index(fields=["id"], condition=Q(unspaced=True), name="search_document_unspaced")]
 
     def __str__(self) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from crewsite.search.constants import RRF_K
 from crewsite.search.degradation import collected
 from crewsite.search.highlight import highlight
-from crewsite.search.kinds import RecallHit as RecallHit
-from crewsite.search.kinds import SearchKind, search_kinds
+from crewsite.search.kinds import RecallHit, SearchKind, search_kinds
+
+__all__ = ["Recall", "RecallHit", "search_all"]
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +27,8 @@ class Recall:
 def search_all(*, query: str, workspace_id: int, kinds: Names[str] | None = None, limit: int = 20) -> Recall:
     """The best hits of every kind (or the named ones) that a workspace reads, with an excerpt each.
 
-    Scores of two kinds mean different things, so kinds are merged by rank; the caller groups by `kind` as it likes.
+    Scores of two kinds mean different things, so kinds are merged by rank; the caller groups by `kind` as it
+    likes.
     """
     if not query.strip() or limit <= 0:
         return Recall()

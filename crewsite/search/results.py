@@ -13,8 +13,9 @@ Rung = Literal["faiss", "numpy", "keyword"]
 class Hit:
     """One object that a leg found.
 
-    `cosine` is filled for every hit that has a vector, when the question was embedded. `keyword` is the BM25 score as
-    a share of the best one, None when the keyword leg did not find it. `all_terms`: it has every term asked for.
+    `cosine` is filled for every hit that has a vector, when the question was embedded. `keyword` is the BM25
+    score as a share of the best one, None when the keyword leg did not find it. `all_terms`: it has every
+    term asked for.
     """
 
     object_id: int
@@ -25,7 +26,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Hits of one collection, the rung of the fallback ladder that the vector leg stood on, and what was not right."""
+    """Hits of one collection, the rung of the fallback ladder that the vector leg stood on, and what was not
+    right.
+    """
 
     hits: tuple[Hit, ...] = ()
     rung: Rung = "keyword"

@@ -1,5 +1,5 @@
-"""The number behind a collection's name. Looked up every time: a remembered number of a rolled-back transaction could be
-given to another collection, and its rows would answer here."""
+"""The number behind a collection's name. Looked up every time: a remembered number of a rolled-back
+transaction could be given to another collection, and its rows would answer here."""
 
 from __future__ import annotations
 

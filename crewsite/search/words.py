@@ -1,4 +1,6 @@
-"""Words as search sees them: which scripts write no spaces, which words carry no meaning, what a question asks for. Pure."""
+"""Words as search sees them: which scripts write no spaces, which words carry no meaning, what a question
+asks for. Pure.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,17 @@ from crewsite.search.constants import (
     STEM_CHARS_MIN,
 )
 
-# Scripts that write words without spaces between them, and Hangul, whose particles hang on to the word: Thai, Lao,
-# Tibetan, Myanmar, Hangul jamo, Khmer, kana, bopomofo, Han with its extensions and compatibility forms, Hangul.
+# Scripts that write words without spaces between them, and Hangul, whose particles hang on to the word: Thai,
+# Lao, Tibetan, Myanmar, Hangul jamo, Khmer, kana, bopomofo, Han with its extensions and compatibility forms,
+# Hangul.
 UNSPACED: Final = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u318f"
     "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc"
     "\U00020000-\U0003ffff"
 )
 _UNSPACED_RUN: Final = re.compile(f"[{UNSPACED}]+")
-# Anything but blanks, control characters, script runs of above and punctuation that never stands inside a word.
+# Anything but blanks, control characters, script runs of above and punctuation that never stands inside a
+# word.
 _CHUNK: Final = re.compile(
     rf"[^\s\x00-\x1f\x7f-\xa0\ud800-\udfff!\"$%&()*,/:;<=>?@\[\\\]^`{{|}}~¡¿«»“”„…‹›、。，！？：；（）「」『』【】《》{UNSPACED}]+"
 )
@@ -31,54 +35,60 @@ _EDGES: Final = "-_.'’+#·–—"
 _WORD: Final = re.compile(r"\w+")
 _DIGIT: Final = re.compile(r"\d")
 
-# The commonest function words of the languages people are likely to write in. A word that is content in another
-# language does no harm here: only the list of the question's own language is used, and English in doubt.
-STOP_WORDS: Final[dict[str, frozenset[str]]] = {
-    "english": frozenset(
-        "a about am an and any are as at be been but by can could did do does for from had has have he her him his how i"
-        " if in into is it its may me my no not of on or our she should so some than that the their them then there these"
-        " they this those to us was we were what when where which who whom whose why will with would you your".split()
+# The commonest function words of the languages people are likely to write in. A word that is content in
+# another language does no harm here: only the list of the question's own language is used, and English in
+# doubt.
+_FUNCTION_WORDS: Final = {
+    "english": (
+        "a about am an and any are as at be been but by can could did do does for from had has have "
+        "he her him his how i if in into is it its may me my no not of on or our she should so some "
+        "than that the their them then there these they this those to us was we were what when where "
+        "which who whom whose why will with would you your"
     ),
-    "french": frozenset(
-        "au aux avec ce ces cette dans de des du elle en est et eu il ils je la le les leur lui mais me mes moi mon ne"
-        " nous on ou où par pas pour qu que quel quelle qui sa se ses son sont sur ta te tes tu un une vos votre vous".split()
+    "french": (
+        "au aux avec ce ces cette dans de des du elle en est et eu il ils je la le les leur lui mais "
+        "me mes moi mon ne nous on ou où par pas pour qu que quel quelle qui sa se ses son sont sur "
+        "ta te tes tu un une vos votre vous"
     ),
-    "german": frozenset(
-        "als am an auch auf aus bei bin bist da das dass dem den der des die du durch ein eine einem einen einer er es für"
-        " hat hatte ich ihr im in ist kann mein mit nach nicht noch oder sich sie sind so über um und uns von vor war was"
-        " wenn wer wie wir wird wo zu zum zur".split()
+    "german": (
+        "als am an auch auf aus bei bin bist da das dass dem den der des die du durch ein eine einem "
+        "einen einer er es für hat hatte ich ihr im in ist kann mein mit nach nicht noch oder sich "
+        "sie sind so über um und uns von vor war was wenn wer wie wir wird wo zu zum zur"
     ),
-    "spanish": frozenset(
-        "al como con cual cuando de del donde el ella en era es esta este esto fue ha hay la las le lo los me mi muy no"
-        " nos o para pero por porque que qué quién se ser si sin son su sus te tu un una y yo".split()
+    "spanish": (
+        "al como con cual cuando de del donde el ella en era es esta este esto fue ha hay la las le "
+        "lo los me mi muy no nos o para pero por porque que qué quién se ser si sin son su sus te tu "
+        "un una y yo"
     ),
-    "portuguese": frozenset(
-        "ao aos as com como da das de do dos e ela ele em era esta este eu foi há isso me meu minha na nas no nos não o os"
-        " ou para pela pelo por qual quando que quem se sem seu sua são um uma você".split()
+    "portuguese": (
+        "ao aos as com como da das de do dos e ela ele em era esta este eu foi há isso me meu minha "
+        "na nas no nos não o os ou para pela pelo por qual quando que quem se sem seu sua são um uma "
+        "você"
     ),
-    "italian": frozenset(
-        "al alla che chi come con da dal dei del della di dove e è era gli ha ho i il in io la le lo ma mi mio nel nella"
-        " non o per perché quale quando questo se si sono su sul tu un una uno".split()
+    "italian": (
+        "al alla che chi come con da dal dei del della di dove e è era gli ha ho i il in io la le lo "
+        "ma mi mio nel nella non o per perché quale quando questo se si sono su sul tu un una uno"
     ),
-    "dutch": frozenset(
-        "aan als bij dat de der die dit een en er haar heb heeft het hij hoe ik in is je kan maar met mijn naar niet of om"
-        " op te uit van voor waar was wat we wel wie wij zijn".split()
+    "dutch": (
+        "aan als bij dat de der die dit een en er haar heb heeft het hij hoe ik in is je kan maar met "
+        "mijn naar niet of om op te uit van voor waar was wat we wel wie wij zijn"
     ),
-    "swedish": frozenset(
-        "att av den det de du en ett för från han har hon i inte jag kan man med mig min när och om på som till var vad"
-        " vem vi är".split()
+    "swedish": (
+        "att av den det de du en ett för från han har hon i inte jag kan man med mig min när och om "
+        "på som till var vad vem vi är"
     ),
-    "russian": frozenset(
-        "а бы был была было в вы где для до его ее если же за и из или к как когда кто мы на не но о он она они от по с"
-        " так то ты у что это я".split()
+    "russian": (
+        "а бы был была было в вы где для до его ее если же за и из или к как когда кто мы на не но о "
+        "он она они от по с так то ты у что это я"
     ),
 }
+STOP_WORDS: Final = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing a question asks for. `word` is matched as a stemmed word or phrase, `gram` as a substring of the length
-    the trigram table knows, `part` as a shorter substring."""
+    """One thing a question asks for. `word` is matched as a stemmed word or phrase, `gram` as a substring of
+    the length the trigram table knows, `part` as a shorter substring."""
 
     text: str
     kind: Literal["word", "gram", "part"]
@@ -90,7 +100,9 @@ def has_unspaced(text: str) -> bool:
 
 
 def query_terms(query: str) -> tuple[Term, ...]:
-    """What a question asks for, in its order, at most 24 terms. Any text is safe; punctuation alone asks for nothing."""
+    """What a question asks for, in its order, at most 24 terms. Any text is safe; punctuation alone asks for
+    nothing.
+    """
     query = unicodedata.normalize("NFC", query[:QUERY_CHARS_MAX])
     words = [chunk.strip(_EDGES) for chunk in _CHUNK.findall(query)]
     words = list({word.casefold(): word for word in words if any(map(str.isalnum, word))})

@@ -23,7 +23,9 @@ class KeywordHit:
 
 @dataclass(frozen=True, slots=True)
 class KeywordAnswer:
-    """Best first: documents with all terms, then the others. `rebuilt`: the index was broken and has been made anew."""
+    """Best first: documents with all terms, then the others. `rebuilt`: the index was broken and has been
+    made anew.
+    """
 
     hits: tuple[KeywordHit, ...] = ()
     rebuilt: bool = False
@@ -37,8 +39,8 @@ class KeywordIndex(Protocol):
     def search(self, *, collection: str, query: str, k: int) -> KeywordAnswer: ...
 
     def replace(self, *, removed: Sequence[Document], added: Sequence[Document]) -> None:
-        """Take out documents, given exactly as they were put in, and put in others. The documents' own rows are
-        written before, so that an index found broken can be made anew from them."""
+        """Take out documents, given exactly as they were put in, and put in others. The documents' own rows
+        are written before, so that an index found broken can be made anew from them."""
         ...
 
     def is_in_step(self) -> bool:

@@ -1,7 +1,9 @@
-"""Keyword search on SQLite. Scope is the range of row ids that a collection owns, which FTS5 seeks to inside the index.
+"""Keyword search on SQLite. Scope is the range of row ids that a collection owns, which FTS5 seeks to inside
+the index.
 
-Rank is worked out here over the collection's own postings: FTS5's bm25() counts every collection's documents, visits each
-match of a common word (7 ms at 10,000 rows, measured) and would let one home's words weigh in another's answers.
+Rank is worked out here over the collection's own postings: FTS5's bm25() counts every collection's documents,
+visits each match of a common word (7 ms at 10,000 rows, measured) and would let one home's words weigh in
+another's answers.
 """
 
 from __future__ import annotations
@@ -81,9 +83,7 @@ class Fts5Index:
             words, grams = schema.rows_counted()
         except DatabaseError:
             return False
-        return (
-            words == Document.objects.count() and grams == Document.objects.filter(unspaced=True).count()
-        )
+        return words == Document.objects.count() and grams == Document.objects.filter(unspaced=True).count()
 
     def rebuild(self) -> None:
         schema.tables_rebuild()
@@ -98,13 +98,9 @@ def _add(cursor: Any, documents: Sequence[Document]) -> None:
 
 def _remove(cursor: Any, documents: Sequence[Document]) -> None:
     rows = [(document.pk, document.text) for document in documents]
-    cursor.executemany(
-        "INSERT INTO search_words(search_words, rowid, text) VALUES ('delete', %s, %s)", rows
-    )
+    cursor.executemany("INSERT INTO search_words(search_words, rowid, text) VALUES ('delete', %s, %s)", rows)
     rows = [(document.pk, document.text) for document in documents if document.unspaced]
-    cursor.executemany(
-        "INSERT INTO search_grams(search_grams, rowid, text) VALUES ('delete', %s, %s)", rows
-    )
+    cursor.executemany("INSERT INTO search_grams(search_grams, rowid, text) VALUES ('delete', %s, %s)", rows)
 
 
 def _search(collection: str, number: int, terms: tuple[Term, ...], k: int) -> list[KeywordHit]:
@@ -129,7 +125,9 @@ class _Reader:
     last: int
 
     def postings(self, terms: tuple[Term, ...], *, common: int) -> list[Posting]:
-        """Documents of every term. Of a term in more than `common` documents only those that a rarer term has too."""
+        """Documents of every term. Of a term in more than `common` documents only those that a rarer term has
+        too.
+        """
         found: list[Posting] = []
         deferred: list[Term] = []
         for term in terms:

@@ -1,6 +1,8 @@
-"""The FTS5 tables of SQLite: making them, telling that one is broken, and making them anew from the documents.
+"""The FTS5 tables of SQLite: making them, telling that one is broken, and making them anew from the
+documents.
 
-Both are contentless: they hold the index only, since `search_document` has the text. Their row id is the document's.
+Both are contentless: they hold the index only, since `search_document` has the text. Their row id is the
+document's.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ _FILL: Final = (
 )
 _SHADOWS: Final = ("data", "idx", "content", "docsize", "config")
 
-# What SQLite says when an FTS5 table is missing, torn or out of step with its own shadow tables. A busy, full or
-# read-only database says other things, and a rebuild would not help it.
+# What SQLite says when an FTS5 table is missing, torn or out of step with its own shadow tables. A busy, full
+# or read-only database says other things, and a rebuild would not help it.
 _BROKEN: Final = (
     "no such table: search_",
     "no such table: main.search_",
@@ -67,7 +69,9 @@ def _drop_by_force(cursor: Any, table: str) -> None:
 
 
 def tables_rebuild() -> None:
-    """Drop, create and fill both tables in one transaction; readers of other processes never see them half full."""
+    """Drop, create and fill both tables in one transaction; readers of other processes never see them half
+    full.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         tables_drop(cursor)
         tables_create(cursor)
@@ -87,7 +91,9 @@ def rows_counted() -> tuple[int, int]:
 
 
 def average_length(cursor: Any) -> float:
-    """Mean words of a document, from the totals FTS5 keeps in its first record: row count, then words, as varints."""
+    """Mean words of a document, from the totals FTS5 keeps in its first record: row count, then words, as
+    varints.
+    """
     cursor.execute("SELECT block FROM search_words_data WHERE id = 1")
     row = cursor.fetchone()
     totals = varints(bytes(row[0])) if row else []
@@ -95,7 +101,9 @@ def average_length(cursor: Any) -> float:
 
 
 def varints(data: bytes) -> list[int]:
-    """SQLite's variable-length integers: seven bits a byte, highest first, the top bit set on all but the last."""
+    """SQLite's variable-length integers: seven bits a byte, highest first, the top bit set on all but the
+    last.
+    """
     numbers, value = [], 0
     for byte in data:
         value = (value << 7) | (byte & 0x7F)

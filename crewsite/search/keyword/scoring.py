@@ -14,6 +14,7 @@ from crewsite.search.keyword import KeywordHit
 from crewsite.search.words import Term, stem_prefix
 
 Ids = NDArray[np.int64]
+Scores = NDArray[np.float64]
 # Of some objects: text and length as a multiple of the mean. Objects that are gone are left out.
 Texts = Mapping[int, tuple[str, float]]
 
@@ -42,39 +43,34 @@ def rank(
     weights = [posting.term.weight * idf(posting.count, total) for posting in postings]
     spread = np.repeat(np.asarray(weights), [len(posting.ids) for posting in postings])
     ids, places = np.unique(np.concatenate([posting.ids for posting in postings]), return_inverse=True)
-    scores = np.bincount(places, weights=spread)
+    scores: Scores = np.bincount(places, weights=spread).astype(np.float64)
     complete = np.bincount(places) >= asked
     best = np.lexsort((-ids, -scores, ~complete))[:RESCORED_MAX]
-    _rescore(scores, best, ids, postings, weights, fetch)
+    having = np.stack([_members(posting.ids, ids[best]) for posting in postings], axis=1)
+    terms = list(zip(weights, [needle(posting.term) for posting in postings], strict=True))
+    texts = fetch(ids[best].tolist())
+    for place, has in zip(best.tolist(), having.tolist(), strict=True):
+        text, length = texts.get(int(ids[place]), ("", 1.0))
+        scores[place] = _bm25(text, length, [term for term, known in zip(terms, has, strict=True) if known])
     order = np.lexsort((-ids, -scores, ~complete))[:k]
     return [KeywordHit(int(ids[i]), float(scores[i]), bool(complete[i])) for i in order]
 
 
-def _rescore(
-    scores: NDArray[np.float64],
-    best: NDArray[np.int64],
-    ids: Ids,
-    postings: Sequence[Posting],
-    weights: Sequence[float],
-    fetch: Callable[[list[int]], Texts],
-) -> None:
-    texts = fetch([int(object_id) for object_id in ids[best]])
-    needles = [needle(posting.term) for posting in postings]
-    having = np.stack([_members(posting.ids, ids[best]) for posting in postings], axis=1).tolist()
-    for place, object_id, has in zip(best.tolist(), ids[best].tolist(), having, strict=True):
-        text, length = texts.get(object_id, ("", 1.0))
-        folded = f" {text.casefold()}"
-        normal = BM25_K1 * (1.0 - BM25_B + BM25_B * length)
-        score = 0.0
-        for known, weight, part in zip(has, weights, needles, strict=True):
-            if known:
-                often = folded.count(part) or 1
-                score += weight * often * (BM25_K1 + 1.0) / (often + normal)
-        scores[place] = score
+def _bm25(text: str, length: float, terms: Sequence[tuple[float, str]]) -> float:
+    """Score of a text known to have these terms, given as weight and what to count."""
+    folded = f" {text.casefold()}"
+    normal = BM25_K1 * (1.0 - BM25_B + BM25_B * length)
+    score = 0.0
+    for weight, part in terms:
+        often = folded.count(part) or 1
+        score += weight * often * (BM25_K1 + 1.0) / (often + normal)
+    return score
 
 
 def needle(term: Term) -> str:
-    """What is counted in a folded text to see how often it has a term; the index itself only tells whether."""
+    """What is counted in a folded text to see how often it has a term; the index itself only tells
+    whether.
+    """
     return f" {stem_prefix(term.text)}" if term.kind == "word" else term.text.casefold()
 
 
@@ -82,4 +78,5 @@ def _members(ids: Ids, asked: Ids) -> NDArray[np.bool_]:
     if not len(ids):
         return np.zeros(len(asked), dtype=np.bool_)
     places = np.minimum(np.searchsorted(ids, asked), len(ids) - 1)
-    return ids[places] == asked
+    found: NDArray[np.bool_] = ids[places] == asked
+    return found

@@ -41,10 +41,12 @@ class ArrayBase:
 
 
 class FaissBase:
-    """A flat, exact faiss index over float16, as stored: half the memory of float32 and twice its speed (0.5 ms instead
-    of 1.0 ms for 10,000 x 384, measured), with the very numbers of the rows."""
+    """A flat, exact faiss index over float16, as stored: half the memory of float32 and twice its speed (0.5
+    ms instead of 1.0 ms for 10,000 x 384, measured), with the very numbers of the rows."""
 
-    def __init__(self, index: Any, *, ids: Ids, seqs: Ids, dead_ids: Ids, dead_seqs: Ids, last_seq: int) -> None:
+    def __init__(
+        self, index: Any, *, ids: Ids, seqs: Ids, dead_ids: Ids, dead_seqs: Ids, last_seq: int
+    ) -> None:
         self.index, self.ids, self.seqs, self.last_seq = index, ids, seqs, last_seq
         self.dead_ids, self.dead_seqs = dead_ids, dead_seqs
 
@@ -73,7 +75,8 @@ class FaissBase:
             return []
         import faiss
 
-        # One question is one scan. A second thread would only be waited for, longest when the machine is busy.
+        # One question is one scan. A second thread would only be waited for, longest when the machine is
+        # busy.
         faiss.omp_set_num_threads(1)
         cosines, places = self.index.search(query[np.newaxis], min(k, len(self.ids)))
         return [

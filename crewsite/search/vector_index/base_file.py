@@ -1,6 +1,8 @@
-"""A base as a file that all processes map into memory: [faiss index][padding][ids, numbers][stamp][length][digest][magic].
+"""A base as a file that all processes map into memory: [faiss index][padding][ids,
+numbers][stamp][length][digest][magic].
 
-Whatever is not exactly what was written for this space and collection is refused; the reader then uses the rows.
+Whatever is not exactly what was written for this space and collection is refused; the reader then uses the
+rows.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ _SAFE: Final = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class SpaceKey:
-    """A space as the index needs it. The time it was opened tells two spaces of one number apart after a restore."""
+    """A space as the index needs it. The time it was opened tells two spaces of one number apart after a
+    restore.
+    """
 
     id: int
     signature: str
@@ -91,7 +95,9 @@ def file_state(path: Path) -> FileState | None:
 
 
 def base_write(path: Path, base: FaissBase, *, space: SpaceKey, collection: str) -> None:
-    """Written beside its place and moved there whole. A process that has the old file mapped keeps it until it looks."""
+    """Written beside its place and moved there whole. A process that has the old file mapped keeps it until
+    it looks.
+    """
     import faiss
 
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -174,7 +180,10 @@ def stamp_read(path: Path, *, check: bool = True) -> Stamp:
         length = int.from_bytes(footer[:_LENGTH_BYTES], "little")
         if not 0 < length <= min(_STAMP_BYTES_MAX, size - _FOOTER_BYTES):
             raise BaseFileRefused("its stamp has no length")
-        if check and _digest(file, size - _DIGEST_BYTES - len(_MAGIC)) != footer[_LENGTH_BYTES:-len(_MAGIC)]:
+        if (
+            check
+            and _digest(file, size - _DIGEST_BYTES - len(_MAGIC)) != footer[_LENGTH_BYTES : -len(_MAGIC)]
+        ):
             raise BaseFileRefused("its bytes do not match their digest")
         file.seek(size - _FOOTER_BYTES - length)
         try:
@@ -203,7 +212,12 @@ def base_open(path: Path, *, space: SpaceKey, collection: str) -> tuple[FaissBas
 def _check_owner(stamp: Stamp, space: SpaceKey, collection: str) -> None:
     if stamp.format != _FORMAT:
         raise BaseFileRefused(f"it has format {stamp.format}")
-    if (stamp.space, stamp.signature, stamp.opened, stamp.dim) != (space.id, space.signature, space.opened, space.dim):
+    if (stamp.space, stamp.signature, stamp.opened, stamp.dim) != (
+        space.id,
+        space.signature,
+        space.opened,
+        space.dim,
+    ):
         raise BaseFileRefused("it is of another space")
     if stamp.collection != collection:
         raise BaseFileRefused(f"it is of {stamp.collection}")

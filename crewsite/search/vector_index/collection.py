@@ -1,4 +1,6 @@
-"""One collection's vectors as this process knows them: a base, what changed after it, and the number it has read up to."""
+"""One collection's vectors as this process knows them: a base, what changed after it, and the number it has
+read up to.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ class CollectionIndex:
         return len(self._delta) + (len(self._base.ids) - len(self._hidden) if self._base is not None else 0)
 
     def refresh(self) -> CollectionIndex:
-        """Take in what was committed since: one indexed read when nothing was. Not for use inside a transaction."""
+        """Take in what was committed since: one indexed read when nothing was. Not for use inside a
+        transaction.
+        """
         with self._lock:
             newest = collection_seq(self.space.id, self.collection)
             if self._base is None or newest < self._seq or file_state(self._path) != self._file:
@@ -48,7 +52,9 @@ class CollectionIndex:
         return self
 
     def in_transaction(self) -> CollectionIndex:
-        """The same with what the running transaction wrote. What may be rolled back never enters the shared state."""
+        """The same with what the running transaction wrote. What may be rolled back never enters the shared
+        state.
+        """
         with self._lock:
             newest = collection_seq(self.space.id, self.collection)
             if self._base is not None and newest == self._seq:
@@ -136,18 +142,18 @@ class CollectionIndex:
             self._rebase()
 
     def _agrees(self, base: FaissBase) -> bool:
-        """Whether a file tells the same history as the rows: number and sum of what is unchanged since, and the newest."""
-        changed = {
-            object_id
-            for object_id in Vector.objects.filter(
-                space_id=self.space.id, collection=self.collection, seq__gt=base.last_seq
-            ).values_list("object_id", flat=True)
-        }
+        """Whether a file tells the same history as the rows: number and sum of what is unchanged since, and
+        the newest.
+        """
+        newer = Vector.objects.filter(
+            space_id=self.space.id, collection=self.collection, seq__gt=base.last_seq
+        )
+        changed = list(newer.values_list("object_id", flat=True))
         counted = Vector.objects.filter(
             space_id=self.space.id, collection=self.collection, seq__lte=base.last_seq
         ).aggregate(rows=Count("seq"), total=Sum("seq"))
         ids, seqs = np.concatenate([base.ids, base.dead_ids]), np.concatenate([base.seqs, base.dead_seqs])
-        kept = ~np.isin(ids, np.fromiter(changed, dtype=np.int64, count=len(changed)))
+        kept = ~np.isin(ids, np.array(changed, dtype=np.int64))
         if (int(kept.sum()), int(seqs[kept].sum())) != (counted["rows"], counted["total"] or 0):
             return False
         live = np.flatnonzero(kept[: len(base.ids)])

@@ -86,7 +86,11 @@ def is_base_due(space: Space, collection: str, rows: int) -> bool:
         stamp = stamp_read(base_path(space.pk, collection))
     except (BaseFileRefused, OSError):
         return True
-    if (stamp.signature, stamp.collection, stamp.opened) != (space.signature, collection, space_key(space).opened):
+    if (stamp.signature, stamp.collection, stamp.opened) != (
+        space.signature,
+        collection,
+        space_key(space).opened,
+    ):
         return True
     newer = Vector.objects.filter(space=space, collection=collection, seq__gt=stamp.last_seq).count()
     return newer >= max(BASE_STALE_ROWS, stamp.rows * BASE_STALE_SHARE)

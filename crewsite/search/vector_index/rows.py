@@ -1,4 +1,6 @@
-"""Vector rows of one collection as arrays: read from the database, changed in memory. Nothing here knows faiss or files."""
+"""Vector rows of one collection as arrays: read from the database, changed in memory. Nothing here knows
+faiss or files.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Rows:
 
 
 def rows_read(space_id: int, collection: str, dim: int) -> Rows:
-    """Read while others write: a row changed meanwhile is met again at a higher number, and the later counts."""
+    """Read while others write: a row changed meanwhile is met again at a higher number, and the later
+    counts.
+    """
     live: dict[int, tuple[int, bytes]] = {}
     dead: dict[int, int] = {}
     last_seq = 0
@@ -46,7 +50,9 @@ def rows_read(space_id: int, collection: str, dim: int) -> Rows:
     return Rows(
         ids=np.array(ids, dtype=np.int64),
         seqs=np.array([live[object_id][0] for object_id in ids], dtype=np.int64),
-        vectors=np.frombuffer(b"".join(live[object_id][1] for object_id in ids), dtype="<f2").reshape(-1, dim),
+        vectors=np.frombuffer(b"".join(live[object_id][1] for object_id in ids), dtype="<f2").reshape(
+            -1, dim
+        ),
         dead_ids=np.array(list(dead), dtype=np.int64),
         dead_seqs=np.array(list(dead.values()), dtype=np.int64),
         last_seq=last_seq,
@@ -56,7 +62,9 @@ def rows_read(space_id: int, collection: str, dim: int) -> Rows:
 def is_whole(data: bytes, dim: int, object_id: int) -> bool:
     if len(data) == dim * 2:
         return True
-    logger.error("The vector of object %s has %d bytes instead of %d; left out.", object_id, len(data), dim * 2)
+    logger.error(
+        "The vector of object %s has %d bytes instead of %d; left out.", object_id, len(data), dim * 2
+    )
     return False
 
 
@@ -78,7 +86,9 @@ def best(scores: Floats, ids: Ids, k: int) -> Found:
 
 
 class Delta:
-    """Changed vectors kept beside a base. Grows by appending, so a search in another thread reads a whole state."""
+    """Changed vectors kept beside a base. Grows by appending, so a search in another thread reads a whole
+    state.
+    """
 
     def __init__(self, dim: int) -> None:
         self._matrix: Floats = np.empty((0, dim), dtype=np.float32)
