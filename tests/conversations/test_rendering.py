@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import html
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crewsite.conversations.rendering import TAGS, render_markdown
+
+FORBIDDEN = ("<script", "<img", "<iframe", "<svg", "<object", "<style", "<form", "<input")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1))",
+        "[x](JaVaScRiPt:alert(1))",
+        "[x](data:text/html;base64,PHNjcmlwdD4=)",
+        "[x](vbscript:msgbox)",
+        "<a href='javascript:alert(1)'>x</a>",
+        '[x](https://ok.example "onmouseover=alert(1)")',
+        "![x](javascript:alert(1))",
+        "<svg/onload=alert(1)>",
+        "`<img src=x onerror=alert(1)>`",
+        '```html" onclick="alert(1)\n<b>\n```',
+        "<javascript:alert(1)>",
+        "[x]: javascript:alert(1)\n\n[x]",
+        "&#106;avascript:alert(1)",
+        "<<script>script>alert(1)<</script>/script>",
+    ],
+)
+def test_hostile_text_is_inert(text: str) -> None:
+    rendered = render_markdown(text)
+    assert not [tag for tag in FORBIDDEN if tag in rendered.lower()]
+    assert 'href="javascript' not in rendered.lower()
+    assert " onerror" not in html_attributes(rendered)
+    assert " onclick" not in html_attributes(rendered)
+
+
+def html_attributes(rendered: str) -> str:
+    """Only what stands inside tags."""
+    return " ".join(part.split(">")[0] for part in rendered.split("<")[1:])
+
+
+@given(st.text(alphabet=st.sampled_from("<>()[]!`*_#&;:/'\"=xjavscript \n")))
+def test_no_text_opens_a_tag_outside_the_list(text: str) -> None:
+    rendered = render_markdown(text)
+    names = {part.split(">")[0].split(" ")[0].strip("/").lower() for part in rendered.split("<")[1:]}
+    assert names <= TAGS
+
+
+def test_a_remote_picture_becomes_a_link() -> None:
+    rendered = render_markdown("![chart](https://elsewhere.example/chart.png?u=1)")
+    assert "<img" not in rendered
+    assert 'href="https://elsewhere.example/chart.png?u=1"' in html.unescape(rendered)
+    assert ">chart</a>" in rendered
+
+
+def test_links_say_nothing_about_where_they_were_followed_from() -> None:
+    assert 'rel="noopener nofollow"' in render_markdown("[x](https://ok.example)")
+
+
+def test_mail_addresses_may_be_linked_and_file_addresses_may_not() -> None:
+    assert 'href="mailto:a@b.example"' in render_markdown("[x](mailto:a@b.example)")
+    assert "href" not in render_markdown("[x](file:///etc/passwd)")
+
+
+def test_code_is_highlighted_and_escaped() -> None:
+    rendered = render_markdown("```python\nif a < b: print('<b>')\n```")
+    assert '<span class="k">if</span>' in rendered
+    assert "<b>" not in rendered
+
+
+def test_code_in_an_unknown_language_is_shown_as_it_is() -> None:
+    assert "&lt;tag&gt;" in render_markdown("```no-such-language\n<tag>\n```")
+
+
+def test_tables_and_strikethrough_are_rendered() -> None:
+    rendered = render_markdown("| a | b |\n| - | - |\n| 1 | ~~2~~ |")
+    assert "<table>" in rendered
+    assert "<s>2</s>" in rendered
+
+
+def test_the_same_text_gives_the_same_bytes() -> None:
+    text = "# Title\n\n- one\n- two\n\n```js\nlet x = 1\n```"
+    assert render_markdown(text) == render_markdown(text)
