@@ -35,9 +35,9 @@ NEGATORS: Final = _words("""
 NEGATORS_BEHIND: Final = _words("nicht niet pas")
 # A value behind one of these is a choice: a newer value takes the place of the older one.
 CHOICE_WORDS: Final = _words("""
-    use using prefer is are in as with by to at on via choose be
-    utilise utilisez préfère est en avec verwende benutze nutze ist mit auf als
-    usa utiliza prefiere es con utilize prefira é com preferisci è gebruik met
+    use using prefer is are in as with by to at on via choose be me mode
+    utilise utilisez préfère est en avec verwende benutze nutze ist mit auf als mich
+    usa utiliza prefiere es con modo utilize prefira é com preferisci è modalità gebruik met
 """)
 ARTICLES: Final = _words("""
     a an the le la les un une des de du l den die das dem der ein eine einen el los las una o os as um uma
