@@ -16,6 +16,10 @@ class SearchConfig(AppConfig):
 
 def _keyword_tables_follow(**_: Any) -> None:
     """Keeps the keyword tables in step where a command changed the documents behind them, as `flush` does."""
+    from django.db import connection
+
+    from crewsite.search.models import Document
     from crewsite.search.reconcile import keyword_rebuild
 
-    keyword_rebuild()
+    if Document._meta.db_table in connection.introspection.table_names():
+        keyword_rebuild()

@@ -54,7 +54,7 @@ def keyword_rebuild(*, force: bool = False) -> bool:
     index = keyword_index()
     if not force and index.is_in_step():
         return False
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         # Looked at again while nobody writes: two counts of a moment apart may differ for no fault.
         if not force and index.is_in_step():
             return False

@@ -69,10 +69,11 @@ def _drop_by_force(cursor: Any, table: str) -> None:
 
 
 def tables_rebuild() -> None:
-    """Drop, create and fill both tables in one transaction; readers of other processes never see them half
-    full.
+    """Drop, create and fill both tables in one transaction; other processes never see them half full.
+
+    No savepoint: FTS5 answers one by writing what it holds in memory, into the very tables that are broken.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         tables_drop(cursor)
         tables_create(cursor)
         for statement in _FILL:

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import pytest
+from django.db import connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crewsite.search.keyword import keyword_index
+from crewsite.search.models import Document
+from crewsite.search.service import candidates, document_delete, document_put
+from tests.search.conftest import put
+
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
+HOME = "episodic:1"
+
+
+def found(query: str, *, collection: str = HOME, k: int = 50) -> list[int]:
+    return [hit.object_id for hit in keyword_index().search(collection=collection, query=query, k=k).hits]
+
+
+def test_words_are_found_in_any_of_their_forms() -> None:
+    put(HOME, {1: "We deployed the new parser on Monday.", 2: "Nothing of interest."})
+    assert found("deploys parsers") == [1]
+    assert found("PARSER") == [1]
+
+
+def test_documents_with_every_word_come_before_those_with_rarer_ones() -> None:
+    put(HOME, {1: "zebra zebra zebra", 2: "the red house on the hill", 3: "a zebra before a red house", 4: "red"})
+    hits = keyword_index().search(collection=HOME, query="red zebra house", k=10).hits
+    assert hits[0].object_id == 3
+    assert [hit.all_terms for hit in hits] == [True, False, False, False]
+
+
+def test_an_identifier_is_found_first_among_many() -> None:
+    rows = {i: f"ticket number {i} about the weekly report was closed" for i in range(200)}
+    put(HOME, rows | {777: "ticket ZX81-QT closed", 778: "policy POL-358 covers storms"})
+    assert found("ZX81-QT") == [777]
+    assert found("what about ticket ZX81-QT")[0] == 777
+    assert found("POL-358") == [778]
+
+
+@pytest.mark.parametrize(
+    "query", ["(a", "*", "", '""', "   ", "status: done", "don't use agents", 'NEAR("a" "b")', "a AND", "text:x", "\x00"]
+)
+def test_no_question_is_an_error(query: str) -> None:
+    put(HOME, {1: "Status: done. We don't use agents here.", 2: "plain"})
+    assert set(found(query)) <= {1, 2}
+
+
+def test_punctuated_questions_find_what_they_mean() -> None:
+    put(HOME, {1: "Status: done. We don't use agents here.", 2: "plain"})
+    assert found("status: done") == [1]
+    assert found("don't use agents") == [1]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text(max_size=80))
+def test_any_text_can_be_asked(query: str) -> None:
+    found(query)
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("即适者生存，生存等于正确", ["适者生存", "生存", "存", "适者生"]),
+        ("最も環境に適した種が生き残る。カタカナも", ["環境に適した", "環境", "カタカナ"]),
+        ("가장 적합한 종이 살아남는다 적자생존은 이론이다", ["적자생존", "생존", "살아남는다"]),
+        ("ผู้ที่เหมาะสมที่สุดจะอยู่รอด", ["เหมาะสม", "รอด"]),
+    ],
+)
+def test_scripts_without_spaces_are_found_by_part(text: str, queries: list[str]) -> None:
+    put(HOME, {1: text, 2: "something else in English", 3: "別の文章です 其他 다른 อื่น"})
+    for query in queries:
+        assert found(query) == [1], query
+
+
+def test_a_mixed_question_puts_what_has_both_first() -> None:
+    put(HOME, {1: "POL-358 only", 2: "生存 only", 3: "POL-358 生存戦略"})
+    assert found("POL-358 生存")[0] == 3
+    assert set(found("POL-358 生存")) == {1, 2, 3}
+
+
+def test_a_changed_text_is_found_by_its_new_words_only() -> None:
+    put(HOME, {1: "old wording 適者生存"})
+    put(HOME, {1: "fresh phrase"})
+    assert found("wording") == []
+    assert found("適者生存") == []
+    assert found("phrase") == [1]
+
+
+def test_a_deleted_document_is_not_found() -> None:
+    put(HOME, {1: "gone soon", 2: "soon too"})
+    with transaction.atomic():
+        document_delete(collection=HOME, object_id=1)
+        document_delete(collection=HOME, object_id=99)
+    assert found("soon") == [2]
+    assert keyword_index().is_in_step()
+
+
+def test_what_is_rolled_back_is_not_found() -> None:
+    class Undone(Exception):
+        pass
+
+    put(HOME, {1: "kept"})
+    with pytest.raises(Undone), transaction.atomic():
+        document_put(collection=HOME, object_id=2, text="kept not")
+        raise Undone
+    assert found("kept") == [1]
+    assert keyword_index().is_in_step()
+
+
+def test_owner_one_never_finds_rows_of_owner_twelve() -> None:
+    put("episodic:1", {1: "shared word"})
+    put("episodic:12", {1: "shared word", 2: "shared word"})
+    put("semantic:1", {7: "shared word"})
+    assert found("shared", collection="episodic:1") == [1]
+    assert sorted(found("shared", collection="episodic:12")) == [1, 2]
+    assert found("shared", collection="episodic:2") == []
+
+
+OWNED = st.lists(st.tuples(st.sampled_from([1, 2, 12, 21]), st.lists(st.sampled_from("red fox 生存 POL-1 sees".split()))))
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(OWNED, st.lists(st.sampled_from("red fox 生存 POL-1 sees 存".split()), min_size=1, max_size=3))
+def test_no_question_reaches_another_owners_rows(rows: list[tuple[int, list[str]]], words: list[str]) -> None:
+    with transaction.atomic():
+        for number, (owner, text) in enumerate(rows):
+            put(f"episodic:{owner}", {number: " ".join(text)}, embed=False)
+        for owner in (1, 2, 12, 21):
+            mine = {number for number, row in enumerate(rows) if row[0] == owner}
+            assert set(found(" ".join(words), collection=f"episodic:{owner}")) <= mine
+        transaction.set_rollback(True)
+
+
+def test_common_words_weigh_without_deciding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crewsite.search.keyword.fts5.COMMON_TERM_MIN", 5)
+    rows = {i: f"caroline talked about topic{i}" for i in range(60)}
+    put(HOME, rows | {100: "the pottery class", 101: "caroline and the pottery class"})
+    assert found("caroline pottery")[:2] == [101, 100]
+    assert len(found("caroline", k=100)) == 61
+    assert keyword_index().search(collection=HOME, query="caroline pottery", k=1).hits[0].all_terms
+
+
+def test_the_number_of_hits_asked_for_is_kept() -> None:
+    put(HOME, {i: f"same words {i}" for i in range(30)})
+    assert len(found("same words", k=7)) == 7
+    assert found("same", k=0) == []
+
+
+BREAKS = [
+    ["DROP TABLE search_words"],
+    ["DROP TABLE search_grams"],
+    ["DROP TABLE search_words_data"],
+    ["DROP TABLE search_words_docsize"],
+    ["DELETE FROM search_words_data"],
+    ["UPDATE search_words_data SET block = x'ff' WHERE id > 10"],
+]
+
+
+@pytest.mark.parametrize("statements", BREAKS)
+def test_a_broken_table_heals_in_the_search_that_meets_it(statements: list[str]) -> None:
+    put(HOME, {1: "findable 適者生存"}, embed=False)
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+    answer = candidates(collection=HOME, query="findable 適者生存", k=5, mode="keyword")
+    assert [hit.object_id for hit in answer.hits] == [1]
+    assert answer.degraded == ("keyword_index_rebuilt",)
+    assert candidates(collection=HOME, query="findable", k=5, mode="keyword").degraded == ()
+
+
+@pytest.mark.parametrize("statements", BREAKS)
+def test_a_broken_table_heals_in_the_write_that_meets_it(statements: list[str]) -> None:
+    put(HOME, {1: "first 適者生存"}, embed=False)
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+    put(HOME, {1: "first changed", 2: "second 適者生存"}, embed=False)
+    assert found("changed") == [1]
+    assert found("second") == [2]
+    assert found("適者生存") == [2]
+
+
+def test_nothing_found_never_makes_the_index_anew(caplog: pytest.LogCaptureFixture) -> None:
+    put(HOME, {1: "something"}, embed=False)
+    assert found("unknown words") == []
+    assert "rebuilt" not in caplog.text
+
+
+def test_ids_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="does not fit"), transaction.atomic():
+        document_put(collection=HOME, object_id=1 << 40, text="x")
+    assert not Document.objects.exists()
