@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest
 
 from crewsite.embeddings.models import Space, Vector
 from crewsite.rows_admin import ReadOnlyModelAdmin
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
 
 
 @admin.register(Space)

@@ -7,7 +7,8 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,8 @@ class LlamaCppEmbedder:
         self._closed = False
         self._failed_at: float | None = None
         self._state = threading.Lock()
+        self._users = 0
+        self._unused = threading.Condition(self._state)
         self._loader: threading.Thread | None = None
         self._inference = PriorityLock()
         self._cores = core_count()
@@ -76,10 +79,24 @@ class LlamaCppEmbedder:
             loader = self._loader
         if loader is not None:
             loader.join()
-        with self._inference.hold(urgent=True):
+        with self._unused:
             session, self._session = self._session, None
-            if session is not None:
-                session.close()
+            self._unused.wait_for(lambda: self._users == 0)
+        if session is not None:
+            session.close()
+
+    @contextmanager
+    def _using(self) -> Iterator[LlamaSession | None]:
+        """The session, which `close` does not free before this block ends; None when there is none."""
+        with self._state:
+            session = self._session
+            self._users += 1
+        try:
+            yield session
+        finally:
+            with self._unused:
+                self._users -= 1
+                self._unused.notify_all()
 
     def _start_load(self) -> threading.Thread | None:
         """The thread that loads, started if none runs; None when ready, closed, or a failed load is too
@@ -115,31 +132,30 @@ class LlamaCppEmbedder:
         logger.info("Embedder ready: %s, %d numbers a vector.", self.model_id, self.dim)
 
     def _embed(self, text: str, kind: Kind, *, urgent: bool) -> FloatVector | None:
-        session = self._session
-        if session is None or not text.strip():
+        if not text.strip():
             return None
-        try:
-            tokens = session.tokenize(self._spec.prefix(kind) + text[:MAX_TEXT_CHARS])
-            parts = []
-            for start, end in windows(len(tokens), size=session.room, limit=MAX_WINDOWS):
-                part = self._embed_window(tokens[start:end], urgent=urgent)
-                if part is None:
-                    return None
-                parts.append((part, end - start))
-        except Exception as error:  # chapter 03: any failure is None
-            failure_record(f"llama.cpp:{type(error).__name__}", error)
-            return None
-        return parts[0][0] if len(parts) == 1 else mean_direction(parts)
-
-    def _embed_window(self, tokens: list[int], *, urgent: bool) -> FloatVector | None:
-        with self._inference.hold(urgent=urgent):
-            if self._session is None:
+        with self._using() as session:
+            if session is None:
                 return None
-            threads = threads_for(len(tokens), cores=self._cores, busy=busy_cores())
-            vector = normalised(self._session.embed(tokens, threads=threads))
-        if vector is None:
-            failure_record("no direction", "The model gave a vector of zeros or not-a-number.")
-        return vector
+            try:
+                return self._embed_in(session, self._spec.prefix(kind) + text[:MAX_TEXT_CHARS], urgent=urgent)
+            except Exception as error:  # chapter 03: any failure is None
+                failure_record(f"llama.cpp:{type(error).__name__}", error)
+                return None
+
+    def _embed_in(self, session: LlamaSession, text: str, *, urgent: bool) -> FloatVector | None:
+        tokens = session.tokenize(text)
+        parts = []
+        for start, end in windows(len(tokens), size=session.room, limit=MAX_WINDOWS):
+            # Taken anew for every window, so that a question waits for one window and not for a whole text.
+            with self._inference.hold(urgent=urgent):
+                threads = threads_for(end - start, cores=self._cores, busy=busy_cores())
+                vector = normalised(session.embed(tokens[start:end], threads=threads))
+            if vector is None:
+                failure_record("no direction", "The model gave a vector of zeros or not-a-number.")
+                return None
+            parts.append((vector, end - start))
+        return parts[0][0] if len(parts) == 1 else mean_direction(parts)
 
 
 def _file_sha256(path: Path) -> str:

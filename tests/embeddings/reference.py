@@ -1,4 +1,5 @@
-"""all-MiniLM-L6-v2 once more, written from its published description alone: BERT's tokenizer and encoder in numpy.
+"""all-MiniLM-L6-v2 once more, written from its published description alone: BERT's tokenizer and encoder in
+numpy.
 
 Shares no code with the converter or llama.cpp, so that agreement of the two means something.
 """
@@ -51,7 +52,9 @@ class Reference:
             raw = archive.read(FOLDER + "model.safetensors")
         size = int.from_bytes(raw[:8], "little")
         self.weights = {
-            name: np.frombuffer(raw, np.float32, offset=8 + size + entry["data_offsets"][0], count=count(entry))
+            name: np.frombuffer(
+                raw, np.float32, offset=8 + size + entry["data_offsets"][0], count=count(entry)
+            )
             .reshape(entry["shape"])
             .astype(np.float64)
             for name, entry in json.loads(raw[8 : 8 + size]).items()
@@ -102,7 +105,9 @@ class Reference:
         weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
         mixed = (weights @ value).transpose(1, 0, 2).reshape(len(x), -1)
-        x = self._norm(x + self._dense(mixed, at + "attention.output.dense"), at + "attention.output.LayerNorm")
+        x = self._norm(
+            x + self._dense(mixed, at + "attention.output.dense"), at + "attention.output.LayerNorm"
+        )
         wide = self._dense(x, at + "intermediate.dense")
         wide = 0.5 * wide * (1 + np.vectorize(erf)(wide / sqrt(2)))
         return self._norm(x + self._dense(wide, at + "output.dense"), at + "output.LayerNorm")
@@ -121,7 +126,8 @@ def count(entry: dict[str, list[int]]) -> int:
 
 
 def words(text: str) -> list[str]:
-    """BERT's basic tokenizer: clean, lower, strip accents, split at blanks, punctuation and Chinese characters."""
+    """BERT's basic tokenizer: clean, lower, strip accents, split at blanks, punctuation and Chinese
+    characters."""
     kept = (c for c in text if unicodedata.category(c) not in {"Cc", "Cf"} or c in "\t\n\r")
     folded = unicodedata.normalize("NFD", "".join(kept).lower())
     spaced = []

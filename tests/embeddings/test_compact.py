@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from crewsite.embeddings.compact import ConversionError, convert_wheel, read_safetensors, wordpiece_to_gguf
 from crewsite.embeddings.llama_session import LlamaSession
-from crewsite.embeddings.protocol import EmbeddingBackend
 from tests.embeddings.reference import SENTENCES, Reference
+
+if TYPE_CHECKING:
+    from crewsite.embeddings.protocol import EmbeddingBackend
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +37,9 @@ def test_every_sentence_gets_the_vector_of_the_reference(
     assert {text: round(cosine, 4) for text, cosine in cosines.items() if cosine < 0.99} == {}
 
 
-def test_every_sentence_is_cut_into_the_tokens_of_the_reference(compact_model: Path, reference: Reference) -> None:
+def test_every_sentence_is_cut_into_the_tokens_of_the_reference(
+    compact_model: Path, reference: Reference
+) -> None:
     session = LlamaSession(compact_model, max_tokens=256)
     try:
         ours = {text: session.tokenize(text) for text in SENTENCES}
@@ -57,7 +62,8 @@ def test_the_file_is_the_size_of_eight_bits_a_weight(compact_model: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("token", "marked"), [("##ing", "ing"), ("run", "\u2581run"), ("[CLS]", "[CLS]"), ("[", "\u2581["), ("#", "\u2581#")]
+    ("token", "marked"),
+    [("##ing", "ing"), ("run", "\u2581run"), ("[CLS]", "[CLS]"), ("[", "\u2581["), ("#", "\u2581#")],
 )
 def test_word_starts_are_marked_and_control_tokens_kept(token: str, marked: str) -> None:
     assert wordpiece_to_gguf(token) == marked

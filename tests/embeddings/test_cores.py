@@ -2,17 +2,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crewsite.embeddings import cores
 from crewsite.embeddings.cores import busy_cores, core_count, threads_for
 
+if TYPE_CHECKING:
+    import pytest
+
 
 @given(tokens=st.integers(1, 512), count=st.integers(1, 128), busy=st.none() | st.integers(0, 300))
-def test_threads_never_outnumber_idle_cores_and_are_at_least_one(tokens: int, count: int, busy: int | None) -> None:
+def test_threads_never_outnumber_idle_cores_and_are_at_least_one(
+    tokens: int, count: int, busy: int | None
+) -> None:
     threads = threads_for(tokens, cores=count, busy=busy)
     assert 1 <= threads <= max(1, count - (busy or 0))
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ import pytest
 from crewsite.embeddings.constants import MAX_WINDOWS
 from crewsite.embeddings.llama_cpp_backend import LlamaCppEmbedder
 from crewsite.embeddings.models_catalog import COMPACT, QWEN3, spec_for_file
-from crewsite.embeddings.protocol import EmbeddingBackend
+
+if TYPE_CHECKING:
+    from crewsite.embeddings.protocol import EmbeddingBackend
 
 QUERY = "what is the preferred test runner for this python project"
 
@@ -53,7 +56,9 @@ def test_other_prompts_make_another_signature() -> None:
     assert spec_for_file("some-model").model_id == "some-model"
 
 
-def test_vectors_equal_those_of_the_library_called_bare(backend: EmbeddingBackend, compact_model: Path) -> None:
+def test_vectors_equal_those_of_the_library_called_bare(
+    backend: EmbeddingBackend, compact_model: Path
+) -> None:
     import llama_cpp
 
     bare = llama_cpp.Llama(str(compact_model), embedding=True, verbose=False)
@@ -102,7 +107,16 @@ def test_a_long_text_counts_its_end_too(backend: EmbeddingBackend) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["\x00" * 50 + "a", "lone \ud800 surrogate", "中" * 3000, "x" * 20_000, "???", "\u200b\u202e word", "🙂" * 400]
+    "text",
+    [
+        "\x00" * 50 + "a",
+        "lone \ud800 surrogate",
+        "中" * 3000,
+        "x" * 20_000,
+        "???",
+        "\u200b\u202e word",
+        "🙂" * 400,
+    ],
 )
 def test_odd_texts_get_a_vector(backend: EmbeddingBackend, text: str) -> None:
     vector = backend.embed(text)
@@ -186,5 +200,7 @@ def test_loading_and_embedding_print_nothing_and_a_process_may_end_in_mid_load(c
         "assert one.wait_ready(60) and one.embed('text') is not None\n"
         f"LlamaCppEmbedder(Path({str(compact_model)!r}), COMPACT).embed('text')\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -15,7 +15,9 @@ def test_an_urgent_waiter_goes_before_patient_ones_that_came_earlier() -> None:
             order.append(name)
 
     with lock.hold(urgent=False):
-        threads = [threading.Thread(target=take, args=(f"patient {n}",), kwargs={"urgent": False}) for n in range(3)]
+        threads = [
+            threading.Thread(target=take, args=(f"patient {n}",), kwargs={"urgent": False}) for n in range(3)
+        ]
         threads.append(threading.Thread(target=take, args=("urgent",), kwargs={"urgent": True}))
         for thread in threads:
             thread.start()
@@ -39,6 +41,7 @@ def test_only_one_holds_it_and_an_error_releases_it() -> None:
             with lock.hold(urgent=number % 2 == 0):
                 inside += 1
                 most = max(most, inside)
+                time.sleep(0)
                 inside -= 1
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
