@@ -18,8 +18,8 @@ _REASON_CHARS = 200
 _ACTOR_CHARS = 150
 _RING_ORIGIN = Origin(source=Source.TASK, surface=Surface.TASK)
 
-# Per home: the event id at which it was counted last, and the first id at which it may be over the ceiling. Ids
-# only grow, in all processes, so a home cannot gain more rows than ids were handed out since the count.
+# Per home: the event id at which it was counted last, and the first id at which it may be over the ceiling.
+# Ids only grow, in all processes, so a home gains at most as many rows as ids were handed out since.
 _counted: dict[int, tuple[int, int]] = {}
 
 
@@ -95,10 +95,8 @@ def _ring_trim(home_id: int, *, over: int) -> int:
         # Counted again under the write lock: another process may have trimmed in between.
         if events.count() <= over:
             return 0
-        oldest_kept = list(
-            events.order_by("-id").values_list("id", flat=True)[EVENTS_KEPT_PER_HOME - 2 :][:1]
-        )
-        dropped, _ = events.filter(id__lt=oldest_kept[0]).delete() if oldest_kept else (0, {})
+        oldest_kept = events.order_by("-id").values_list("id", flat=True)[EVENTS_KEPT_PER_HOME - 2]
+        dropped, _ = events.filter(id__lt=oldest_kept).delete()
         if dropped:
             MemoryEvent.objects.create(
                 home_id=home_id,
