@@ -22,6 +22,10 @@ class Subscription:
         self.conversation_id = conversation_id
         self._queue: asyncio.Queue[Frame | None] = asyncio.Queue(maxsize=size)
 
+    @property
+    def waiting(self) -> int:
+        return self._queue.qsize()
+
     def put(self, item: Frame) -> None:
         if self._queue.full():
             while not self._queue.empty():

@@ -20,6 +20,11 @@ class RateLimit:
         self._clock = clock
         self._times: dict[Hashable, deque[float]] = {}
 
+    @property
+    def keys(self) -> int:
+        """How many are remembered."""
+        return len(self._times)
+
     def allow(self, key: Hashable) -> bool:
         """Count one more, unless that is one too many."""
         now = self._clock()

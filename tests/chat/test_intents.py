@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crewsite.chat.intents import classify, detect
+
+
+@pytest.mark.parametrize(
+    ("message", "rule"),
+    [
+        ("remember to always use pytest", "always use pytest"),
+        ("Please remember to answer in French!", "answer in French"),
+        ("always use tabs", "always use tabs"),
+        ("Never push to main.", "Never push to main"),
+        ("From now on, answer briefly", "answer briefly"),
+        ("can you remember to use tabs?", "use tabs"),
+        ("remember that you must not force push", "you must not force push"),
+        ("N'oublie pas d'utiliser pytest", "utiliser pytest"),
+        ("Utilise toujours pytest", "Utilise toujours pytest"),
+        ("Ne pousse jamais sur main", "Ne pousse jamais sur main"),
+        ("Désormais, réponds en anglais", "réponds en anglais"),
+        ("Merk dir: immer pytest verwenden", "immer pytest verwenden"),
+        ("Verwende immer pytest", "Verwende immer pytest"),
+        ("Ab jetzt antworte auf Deutsch", "antworte auf Deutsch"),
+        ("Siempre usa pytest", "Siempre usa pytest"),
+        ("Usa siempre pytest", "Usa siempre pytest"),
+        ("A partir de ahora responde en español", "responde en español"),
+        ("Lembra-te de usar pytest", "usar pytest"),
+        ("Nunca uses unittest", "Nunca uses unittest"),
+        ("A partir de agora, responde em português", "responde em português"),
+    ],
+)
+def test_a_standing_order_is_a_rule(message: str, rule: str) -> None:
+    intent = detect(message)
+    assert intent is not None
+    assert (intent.kind, intent.text) == ("rule", rule)
+
+
+@pytest.mark.parametrize(
+    ("message", "key", "value"),
+    [
+        ("Remember that my editor is vim.", "user.editor", "vim"),
+        ("remember: our staging host is atlas", "project.staging_host", "atlas"),
+        ("Souviens-toi que mon éditeur est vim", "user.editeur", "vim"),
+        ("Merke dir, meine Lieblingsfarbe ist blau", "user.lieblingsfarbe", "blau"),
+        ("Recuerda que mi editor es vim", "user.editor", "vim"),
+        ("Lembre-se que o meu editor é vim", "user.editor", "vim"),
+    ],
+)
+def test_a_named_fact_gets_a_key(message: str, key: str, value: str) -> None:
+    intent = detect(message)
+    assert intent is not None
+    assert (intent.kind, intent.key, intent.value) == ("fact", key, value)
+
+
+def test_any_other_statement_to_keep_is_an_episode() -> None:
+    intent = detect("Remember that the release went out on Friday evening")
+    assert intent is not None
+    assert (intent.kind, intent.text) == ("episode", "the release went out on Friday evening")
+
+
+def test_a_liking_is_a_preference() -> None:
+    assert classify("I prefer dark mode").category == "preference"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Do you remember my name?",
+        "Remember when we met",
+        "remember",
+        "Never mind",
+        "I always forget this",
+        "Ich habe immer Hunger",
+        "Il est toujours en retard",
+        "What is always true?",
+        "I work at Google",
+        "Yo siempre llego tarde",
+        "Ela sempre chega tarde",
+        "x" * 5_000,
+        "   ",
+    ],
+)
+def test_questions_and_remarks_are_no_requests(message: str) -> None:
+    assert detect(message) is None
+
+
+@given(st.text())
+def test_no_text_breaks_the_detector(text: str) -> None:
+    intent = detect(text)
+    assert intent is None or intent.text
