@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from crewsite.chat.models import Turn, TurnInjection
+from crewsite.chat.services import (
+    Injection,
+    turn_begin,
+    turn_fail,
+    turn_finish,
+    turn_record_packet,
+    turn_retry,
+    turn_save_partial,
+    turn_start,
+    turn_stop,
+    turns_interrupt,
+)
+from crewsite.conversations.models import Conversation, Message
+from crewsite.jobs.leases import process_owner
+from tests.factories import make_conversation
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import User, Workspace
+
+
+@pytest.fixture
+def conversation(alice: User, home: Workspace) -> Conversation:
+    return make_conversation(alice, home)
+
+
+def start(conversation: Conversation, text: str = "hello", key: str = "k1") -> Turn:
+    return turn_start(conversation=conversation, user=conversation.owner, text=text, client_key=key)[0]
+
+
+def begin(conversation: Conversation, text: str = "hello", key: str = "k1") -> Turn:
+    turn = turn_begin(turn_id=start(conversation, text, key).pk)
+    assert turn is not None
+    return turn
+
+
+def save(turn: Turn, text: str) -> bool:
+    return turn_save_partial(turn_id=turn.pk, text=text, tool_calls=[], first_token_at=None)
+
+
+def give_to(turn: Turn, runner: str, **fields: object) -> None:
+    Turn.objects.filter(pk=turn.pk).update(runner=runner, **fields)
+
+
+def test_the_same_client_key_twice_is_one_message_and_one_turn(conversation: Conversation) -> None:
+    first, is_new = turn_start(
+        conversation=conversation, user=conversation.owner, text="hello", client_key="k1"
+    )
+    second, is_new_again = turn_start(
+        conversation=conversation, user=conversation.owner, text="hello again", client_key="k1"
+    )
+    assert (is_new, is_new_again) == (True, False)
+    assert first == second
+    assert list(conversation.messages.values_list("content", flat=True)) == ["hello"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_client_key_from_two_threads_is_one_message(conversation: Conversation) -> None:
+    def send() -> None:
+        start(conversation)
+        connection.close()
+
+    threads = [threading.Thread(target=send) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert conversation.turns.count() == conversation.messages.count() == 1
+
+
+def test_the_first_message_names_the_conversation_and_later_ones_do_not(conversation: Conversation) -> None:
+    start(conversation, "How do I deploy?", "k1")
+    start(conversation, "And roll back?", "k2")
+    conversation.refresh_from_db()
+    assert conversation.title == "How do I deploy?"
+
+
+def test_a_turn_goes_from_queued_to_running_to_done(conversation: Conversation) -> None:
+    turn = start(conversation)
+    assert turn.state == Turn.State.QUEUED
+    begun = turn_begin(turn_id=turn.pk)
+    assert begun is not None
+    assert begun.state == Turn.State.RUNNING
+    done = turn_finish(turn_id=turn.pk, text="**hi**", usage={"input_tokens": 3})
+    assert done.state == Turn.State.DONE
+    assert done.assistant_message is not None
+    assert done.assistant_message.content_html == "<p><strong>hi</strong></p>\n"
+    assert done.assistant_message.finish_reason == "stop"
+    assert done.assistant_message.usage == {"input_tokens": 3}
+    assert done.finished_at is not None
+
+
+def test_a_turn_begins_once(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    assert turn_begin(turn_id=turn.pk) is None
+
+
+def test_what_is_produced_is_saved_while_it_runs_and_not_after(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    assert save(turn, "half an")
+    turn_finish(turn_id=turn.pk, text="half an answer, and the rest")
+    assert not save(turn, "half an")
+    answer = conversation.messages.get(role=Message.Role.ASSISTANT)
+    assert answer.content == "half an answer, and the rest"
+
+
+def test_a_stop_keeps_what_was_produced(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    stopped = turn_stop(turn_id=turn.pk, text="half")
+    assert stopped.state == Turn.State.CANCELLED
+    assert stopped.assistant_message is not None
+    assert (stopped.assistant_message.content, stopped.assistant_message.finish_reason) == ("half", "stopped")
+
+
+def test_a_turn_that_is_over_cannot_end_again(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    turn_finish(turn_id=turn.pk, text="whole")
+    assert turn_fail(turn_id=turn.pk, reason="late", retryable=True, text="").state == Turn.State.DONE
+    assert conversation.messages.get(role=Message.Role.ASSISTANT).content == "whole"
+
+
+def test_a_failure_keeps_the_question_and_what_was_produced(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    failed = turn_fail(turn_id=turn.pk, reason="The connection broke off.", retryable=True, text="half")
+    assert (failed.state, failed.error, failed.retryable) == ("failed", "The connection broke off.", True)
+    assert [m.content for m in conversation.messages.all()] == ["hello", "half"]
+
+
+def test_a_retry_is_the_same_question_and_the_same_place(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    turn_fail(turn_id=turn.pk, reason="x", retryable=True, text="half")
+    again = turn_retry(turn_id=turn.pk)
+    assert again is not None
+    assert again.state == Turn.State.QUEUED
+    assert turn_begin(turn_id=turn.pk) is not None
+    turn_finish(turn_id=turn.pk, text="whole")
+    assert [m.content for m in conversation.messages.all()] == ["hello", "whole"]
+
+
+def test_only_a_failed_or_stopped_turn_is_retried(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    assert turn_retry(turn_id=turn.pk) is None
+    turn_finish(turn_id=turn.pk, text="whole")
+    assert turn_retry(turn_id=turn.pk) is None
+
+
+def test_a_turn_of_a_dead_process_is_interrupted_at_once(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    save(turn, "half **an** answer")
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    host = process_owner().split(":")[0]
+    give_to(turn, f"{host}:{gone.stdout.decode().strip()}:abcd")
+    assert turns_interrupt() == 1
+    turn.refresh_from_db()
+    assert (turn.state, turn.retryable) == (Turn.State.FAILED, True)
+    answer = conversation.messages.get(role=Message.Role.ASSISTANT)
+    assert answer.finish_reason == "interrupted"
+    assert "<strong>an</strong>" in answer.content_html
+    assert turns_interrupt() == 0
+
+
+def test_a_turn_of_an_earlier_process_with_our_number_is_interrupted(conversation: Conversation) -> None:
+    """In a container every server process has the same number."""
+    turn = begin(conversation)
+    host = process_owner().split(":")[0]
+    give_to(turn, f"{host}:{os.getpid()}:earlier")
+    assert turns_interrupt() == 1
+
+
+def test_a_queued_turn_of_a_dead_process_can_be_retried(conversation: Conversation) -> None:
+    turn = start(conversation)
+    host = process_owner().split(":")[0]
+    give_to(turn, f"{host}:{os.getpid()}:earlier")
+    assert turns_interrupt() == 1
+    assert turn_retry(turn_id=turn.pk) is not None
+
+
+def test_a_turn_of_another_host_is_interrupted_when_its_row_has_not_moved_for_30_s(
+    conversation: Conversation,
+) -> None:
+    turn = begin(conversation)
+    now = timezone.now()
+    give_to(turn, "elsewhere:1:abcd", heartbeat_at=now - timedelta(seconds=29))
+    assert turns_interrupt(now=now) == 0
+    assert turns_interrupt(now=now + timedelta(seconds=2)) == 1
+
+
+def test_our_own_turns_are_never_interrupted(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    give_to(turn, process_owner(), heartbeat_at=timezone.now() - timedelta(hours=1))
+    assert turns_interrupt() == 0
+
+
+def test_the_rows_of_a_prompt_are_recorded_once(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    rows = [Injection("lesson", 3, None), Injection("episodic", 9, 0.5)]
+    for _ in range(2):
+        turn_record_packet(turn_id=turn.pk, packet={"blocks": []}, injections=rows, model="m")
+    recorded = TurnInjection.objects.filter(turn=turn).values_list("rank", "kind", "object_id", "score")
+    assert list(recorded) == [(0, "lesson", 3, None), (1, "episodic", 9, 0.5)]
