@@ -70,9 +70,10 @@ class ServiceSavedMixin:
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001
         row, refusal = self.save_through_service(request, obj, form, change=change)
-        obj._refusal = refusal
         if not refusal and row is not None:
-            obj.pk = row.pk
+            # The page goes on with the row that is in force now, which a service may have made anew.
+            obj.__dict__.update(row.__dict__)
+        obj._refusal = refusal
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         return None if obj._refusal else super().log_addition(request, obj, message)  # type: ignore[misc]

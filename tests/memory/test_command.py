@@ -1,0 +1,106 @@
+"""`crew memory`."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from memory.models import EpisodicMemory, SemanticMemory
+from memory.services import episodic_delete
+from tests.factories import EXPLICIT
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import Workspace
+
+pytestmark = pytest.mark.django_db
+
+
+def crew(*words: str) -> tuple[int, str, str]:
+    """Exit code, stdout, stderr."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    try:
+        call_command("memory", *words, stdout=out, stderr=err)
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    return code, out.getvalue(), err.getvalue()
+
+
+def crew_json(*words: str) -> Any:
+    return json.loads(crew(*words, "--json")[1])
+
+
+@pytest.fixture(autouse=True)
+def default_home(home: Workspace) -> Workspace:
+    return home
+
+
+def test_an_episode_is_remembered_listed_shown_and_restored() -> None:
+    code, out, _ = crew("remember", "Dogs descend from wolves.", "--tag", "animals", "--importance", "0.9")
+    row = EpisodicMemory.objects.get()
+    assert (code, out.strip()) == (0, f"stored epi:{row.pk}")
+    assert (row.tags, row.importance, row.source) == (["animals"], 0.9, "user_explicit")
+    assert "Dogs descend" in crew("list")[1]
+    shown = crew_json("show", f"epi:{row.pk}")
+    assert (shown["text"], shown["tags"], shown["is_deleted"]) == (row.text, ["animals"], False)
+    episodic_delete(row=row, origin=EXPLICIT)
+    assert crew_json("list") == []
+    assert [one["id"] for one in crew_json("list", "--deleted")] == [f"epi:{row.pk}"]
+    assert crew_json("restore", f"epi:{row.pk}")["outcome"] == "restored"
+    assert EpisodicMemory.objects.count() == 1
+
+
+def test_a_fact_is_remembered_and_an_old_value_restored_by_its_row_id() -> None:
+    assert crew_json("remember", "vim", "--key", "pref.editor")["outcome"] == "created"
+    assert crew_json("remember", "[1, 2]", "--key", "pref.editor")["outcome"] == "updated"
+    assert SemanticMemory.objects.get().value == [1, 2]
+    (old,) = crew_json("list", "--deleted", "--kind", "semantic")
+    assert old["id"].removeprefix("sem:").isdigit()
+    assert crew_json("restore", old["id"])["outcome"] == "restored"
+    assert crew_json("show", "sem:pref.editor")["text"] == 'pref.editor = "vim"'
+
+
+def test_a_refusal_exits_with_1_and_its_reason_on_stderr() -> None:
+    code, out, err = crew("remember", "short")
+    assert (code, out) == (1, "")
+    assert "text_short" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["show", "epi:999"], ["show", "nonsense"], ["restore", "sem:"], ["list", "--workspace", "nowhere"]],
+)
+def test_what_does_not_exist_is_an_error(words: list[str]) -> None:
+    with pytest.raises(CommandError, match="There is no"):
+        crew(*words)
+
+
+@pytest.mark.parametrize("words", [[], ["fly"], ["search"], ["list", "--limit", "0"]])
+def test_bad_usage_is_refused(words: list[str]) -> None:
+    with pytest.raises(CommandError):
+        crew(*words)
+
+
+def test_stats_and_empty_lists_read_well() -> None:
+    code, out, _ = crew("stats")
+    assert code == 0
+    assert "episodic" in out
+    assert crew_json("stats")["layers"]["episodic"] == {"live": 0, "deleted": 0, "newest": ""}
+    assert "Nothing is remembered yet" in crew("list")[2]
+
+
+@pytest.mark.sqlite_only
+def test_search_finds_both_kinds_and_says_what_limits_it() -> None:
+    crew("remember", "vim", "--key", "pref.editor")
+    crew("remember", "The editor vim was installed on the laptop.")
+    found = crew_json("search", "vim editor")
+    assert {hit["id"].partition(":")[0] for hit in found["hits"]} == {"sem", "epi"}
+    assert found["degraded"] == ["embedder_unavailable"]
+    code, out, err = crew("search", "vim editor", "--limit", "1")
+    assert code == 0
+    assert "pref.editor" in out or "installed" in out
+    assert "embedder_unavailable" in err
+    assert "Nothing found" in crew("search", "zebra")[2]
