@@ -34,7 +34,9 @@ def test_a_rule_inside_an_old_one_is_covered() -> None:
 
 
 def test_an_old_rule_inside_the_new_one_gives_way() -> None:
-    assert verdict("always use TypeScript", "use TypeScript") == Decision("enrich", "substring", superseded=(1,))
+    assert verdict("always use TypeScript", "use TypeScript") == Decision(
+        "enrich", "substring", superseded=(1,)
+    )
 
 
 def test_several_old_rules_inside_the_new_one_all_give_way() -> None:
@@ -118,7 +120,9 @@ def test_overlap_alone_decides_nothing_while_there_are_cosines() -> None:
 
 def test_less_than_half_of_the_keywords_is_another_topic() -> None:
     assert topic_overlap("review pull requests on Monday", "deploy releases on Monday") < 0.5
-    assert verdict("review pull requests on Monday", "deploy releases on Monday", cosine=0.8) == Decision("insert")
+    assert verdict("review pull requests on Monday", "deploy releases on Monday", cosine=0.8) == Decision(
+        "insert"
+    )
 
 
 def test_rules_that_share_only_words_of_giving_rules_share_nothing() -> None:
@@ -133,7 +137,9 @@ def test_keywords_are_stemmed_in_the_language_of_the_rule() -> None:
 
 def test_at_most_three_rules_give_way_by_topic_the_nearest_first() -> None:
     old = [f"deploy service number {word} by hand" for word in ("one", "two", "three", "four", "five")]
-    decision = verdict("deploy service number six by hand", *old, cosines={1: 0.8, 2: 0.9, 3: 0.7, 4: 0.95, 5: 0.85})
+    decision = verdict(
+        "deploy service number six by hand", *old, cosines={1: 0.8, 2: 0.9, 3: 0.7, 4: 0.95, 5: 0.85}
+    )
     assert decision.superseded == (4, 2, 5)
     assert len(decision.superseded) == MAX_REPLACED
 
@@ -167,7 +173,9 @@ def test_repeating_what_a_person_taught_is_no_conflict() -> None:
 
 def test_models_nobody_measured_use_the_thresholds_of_the_seed() -> None:
     assert thresholds_for("some-model") is SEED_THRESHOLDS
-    assert verdict("use light mode", "use dark mode", cosine=0.6, thresholds=SEED_THRESHOLDS).kind == "replace"
+    assert (
+        verdict("use light mode", "use dark mode", cosine=0.6, thresholds=SEED_THRESHOLDS).kind == "replace"
+    )
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=6), st.booleans())

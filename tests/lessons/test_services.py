@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from threading import Barrier, Thread
+from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connection
 
-from crewsite.accounts.models import Workspace
 from crewsite.search.models import Document
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Source
@@ -24,6 +24,9 @@ from lessons.services import (
 from memory.models import ReviewItem
 from memory.services import review_accept as queue_accept
 from tests.factories import CONSOLIDATION, EXPLICIT
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import Workspace
 
 IMPORT = replace(EXPLICIT, source=Source.IMPORT)
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -48,14 +51,21 @@ def test_a_new_rule_is_inserted_with_its_event_and_search_text(home: Workspace) 
     result = write(home, "always use pytest", negative="unittest", category="tool", scope="/srv/api/")
     row = result.row
     assert result.outcome == "inserted"
-    assert (row.rule, row.negative, row.category, row.scope) == ("always use pytest", "unittest", "tool", "srv/api")
+    assert (row.rule, row.negative, row.category, row.scope) == (
+        "always use pytest",
+        "unittest",
+        "tool",
+        "srv/api",
+    )
     assert (row.source, row.confidence) == ("user_explicit", 1.0)
     assert [event.object_id for event in events("create")] == [row.pk]
     document = Document.objects.get(collection=f"lesson:{home.pk}", object_id=row.pk)
     assert document.text == "always use pytest — NOT: unittest"
 
 
-@pytest.mark.parametrize(("source", "confidence"), [("consolidation", 0.85), ("migration", 0.9), ("import", 0.9)])
+@pytest.mark.parametrize(
+    ("source", "confidence"), [("consolidation", 0.85), ("migration", 0.9), ("import", 0.9)]
+)
 def test_how_sure_a_rule_is_depends_on_its_source(home: Workspace, source: str, confidence: float) -> None:
     result = write(home, "always use pytest", origin=replace(EXPLICIT, source=Source(source)))
     assert result.row.confidence == confidence
@@ -85,7 +95,9 @@ def test_a_repetition_that_says_what_not_to_do_enriches_the_rule(home: Workspace
     row.refresh_from_db()
     assert (result.outcome, result.superseded, row.negative) == ("enriched", (), "unittest")
     assert Document.objects.get(object_id=row.pk).text == row.rendered
-    assert [(event.old_value, event.new_value) for event in events("update")] == [("use pytest", row.rendered)]
+    assert [(event.old_value, event.new_value) for event in events("update")] == [
+        ("use pytest", row.rendered)
+    ]
 
 
 def test_a_shorter_rule_inside_a_longer_one_is_unchanged(home: Workspace) -> None:
@@ -294,9 +306,17 @@ def test_an_edit_keeps_the_old_wording_in_its_event(home: Workspace) -> None:
     result = lesson_edit(row=row, rule="use pytest always", scope="shop", origin=EXPLICIT)
     row.refresh_from_db()
     assert result.outcome == "changed"
-    assert (row.rule, row.scope, row.source, row.confidence) == ("use pytest always", "shop", "user_explicit", 1.0)
+    assert (row.rule, row.scope, row.source, row.confidence) == (
+        "use pytest always",
+        "shop",
+        "user_explicit",
+        1.0,
+    )
     event = events("update")[0]
-    assert (event.old_value, event.new_value) == ("use pytest (knowledge)", "use pytest always (knowledge, scope shop)")
+    assert (event.old_value, event.new_value) == (
+        "use pytest (knowledge)",
+        "use pytest always (knowledge, scope shop)",
+    )
     assert Document.objects.get(object_id=row.pk).text == "use pytest always"
     assert write(home, "use pytest always", scope="shop").row.pk == row.pk
 
@@ -366,7 +386,9 @@ def test_with_an_embedder_rules_of_another_topic_both_live(home: Workspace, embe
 
 
 @pytest.mark.sqlite_only
-def test_with_an_embedder_near_rules_are_compared_although_no_vector_is_stored_yet(home: Workspace, embedder) -> None:
+def test_with_an_embedder_near_rules_are_compared_although_no_vector_is_stored_yet(
+    home: Workspace, embedder
+) -> None:
     from crewsite.embeddings.models import Vector
 
     old = write(home, "use the staging database for every demo").row

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from crewsite.security.fencing import fence
+from crewsite.security.redaction import redact
 
 from crewsite.conversations.models import Message
 from memory.context.constants import AUTHORITY_FRAME, MARKER_THREAD, THREAD_MESSAGES
@@ -73,7 +74,8 @@ def _is_being_answered(message: Message, request: ContextRequest) -> bool:
 
 def _entry(message: Message, request: ContextRequest, room: int) -> str:
     who = "Assistant" if message.role == Message.Role.ASSISTANT else "Person"
-    text = stored_text(message.content)
+    # Redacted before the cut: half a key would pass the redaction of the fence.
+    text = stored_text(redact(message.content).text)
     return cut_words(f"{who} said: {text}", min(request.caps.per_message, room))
 
 

@@ -19,7 +19,9 @@ def packet(*blocks: Block, ceiling: int = 10_000):
 
 
 def test_blocks_stand_in_the_order_of_their_authority_and_the_packet_says_so() -> None:
-    made = packet(block("history", 6, 50), block("lessons", 1, 50), block("rules", 0, 50), block("semantic", 2, 50))
+    made = packet(
+        block("history", 6, 50), block("lessons", 1, 50), block("rules", 0, 50), block("semantic", 2, 50)
+    )
     assert [b.name for b in made.blocks] == ["rules", "authority", "lessons", "semantic", "history"]
     assert made.text.count(AUTHORITY_LINE) == 1
 
@@ -36,7 +38,10 @@ def test_without_memory_there_is_no_line_on_authority() -> None:
 def test_over_the_ceiling_the_lowest_authority_goes_first_and_is_named() -> None:
     ref = SourceRef("lesson", 7, "les:7")
     made = packet(
-        block("rules", 0, 300), block("lessons", 1, 300, sources=(ref,)), block("history", 6, 400), ceiling=1_100
+        block("rules", 0, 300),
+        block("lessons", 1, 300, sources=(ref,)),
+        block("history", 6, 400),
+        ceiling=1_100,
     )
     assert made.block("history").state is BlockState.OMITTED
     assert "over the budget of 1100 characters: this block has 400" in made.block("history").reason
@@ -52,7 +57,9 @@ def test_what_an_omitted_block_held_is_recorded() -> None:
 
 
 def test_an_empty_block_is_not_reported_as_lack_of_room() -> None:
-    made = packet(block("rules", 0, 50), Block(name="episodic", authority=5, text="", state=BlockState.OMITTED))
+    made = packet(
+        block("rules", 0, 50), Block(name="episodic", authority=5, text="", state=BlockState.OMITTED)
+    )
     assert "lack of room" not in made.text
 
 
