@@ -1,5 +1,5 @@
 """What the web process does once before it serves: refuse to run unsafely, close turns a dead process left
-open, and load the embedder in the background."""
+open, and load the embedder and the model library in the background."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ def start_serving() -> None:
 
 
 def _in_background() -> None:
+    from crewsite.chat.runner import load_agent
     from crewsite.chat.services import turns_interrupt
     from crewsite.embeddings.service import start_loading
+    from crewsite.llm.providers import endpoint_configured
 
     try:
         interrupted = turns_interrupt()
@@ -36,3 +38,5 @@ def _in_background() -> None:
     finally:
         connection.close()
     start_loading()
+    if endpoint_configured() is not None:
+        load_agent()

@@ -15,6 +15,7 @@ from crewsite.chat.payloads import context_summary
 from crewsite.conversations.models import Conversation
 from crewsite.conversations.services import conversation_create, conversation_set_mode
 from crewsite.search.recall import search_all
+from lessons.models import Lesson
 from memory.selectors import memory_stats
 
 if TYPE_CHECKING:
@@ -108,8 +109,10 @@ def _recall(context: ToolContext, argument: str) -> CommandResult:
 def _memory(context: ToolContext, argument: str) -> CommandResult:
     if argument not in {"", "stats"}:
         return CommandResult("Write it like this: `/memory stats`", ok=False)
-    stats = memory_stats(context.workspace.home)
-    lines = [f"| {name} | {count.live} | {count.deleted} |" for name, count in stats.layers.items()]
+    home = context.workspace.home
+    lines = [f"| {name} | {n.live} | {n.deleted} |" for name, n in memory_stats(home).layers.items()]
+    lessons = Lesson.all_objects.in_home(home)
+    lines.append(f"| lessons | {lessons.live().count()} | {lessons.deleted().count()} |")
     return CommandResult("\n".join(["| layer | rows | deleted |", "| --- | --- | --- |", *lines]))
 
 

@@ -32,6 +32,16 @@ TITLES: Final[dict[str, str]] = {
 }
 
 
+LIMITS: Final[dict[str, str]] = {
+    "embedder_unavailable": "no search by meaning",
+    "embedder_loading": "search by meaning was still loading",
+    "embedding_deadline": "embedding took too long, so words alone decided",
+    "index_behind": "the newest rows were found by words only",
+    "keyword_index_rebuilt": "the keyword index was being rebuilt",
+    "faiss_unavailable": "vectors were compared without FAISS",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class SourceLine:
     citation: str
@@ -70,7 +80,7 @@ def packet_page(packet: dict[str, Any], *, show_links: bool) -> PacketPage:
     return PacketPage(
         blocks=[view for view in views if view.text],
         left_out=[view for view in views if view.state != "admitted" or view.left_out_count],
-        degraded=list(packet.get("degraded", [])),
+        degraded=[LIMITS.get(code, code.replace("_", " ")) for code in packet.get("degraded", [])],
         total_chars=int(packet.get("total_chars", 0)),
         row_count=sum(len(view.sources) for view in views if view.text),
         text=packet_text(packet),

@@ -10,6 +10,7 @@ import logging
 from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from crewsite.chat.constants import SAVE_EVERY_S
@@ -21,7 +22,7 @@ from crewsite.chat.preparing import Prepared, prepare
 from crewsite.chat.services import turn_begin, turn_fail, turn_finish, turn_save_partial, turn_stop
 from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.llm.errors import LlmError
-from crewsite.llm.providers import resolve_model
+from crewsite.llm.providers import load_library, resolve_model
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -136,17 +137,16 @@ class Runner:
         """The answer into `live`; returns its usage."""
         started = asyncio.get_running_loop().time()
         usage: dict[str, Any] = {}
-        model = resolve_model(prepared.model) if prepared.model else None
-        if model is None:
+        if not prepared.model:
             text, calls = await in_tool_thread(answer_from_memory, prepared.context, prepared.text)
             for call in calls:
                 live.add_tool(call)
             live.add_text(text)
         else:
-            from crewsite.chat.agent import Prompt, answer_by_model
-
-            prompt = Prompt(prepared.instructions, prepared.history, prepared.text)
-            usage = await answer_by_model(model, prompt, prepared.context, live)
+            agent = await in_tool_thread(load_agent)
+            model = resolve_model(prepared.model)
+            prompt = agent.Prompt(prepared.instructions, prepared.history, prepared.text)
+            usage = await agent.answer_by_model(model, prompt, prepared.context, live)
         return {**usage, "seconds": round(asyncio.get_running_loop().time() - started, 3)}
 
     async def _save_regularly(self, entry: _Entry) -> None:
@@ -184,6 +184,12 @@ class Runner:
 
 def _produced(live: LiveTurn) -> dict[str, Any]:
     return {"text": live.text, "tool_calls": live.tool_calls, "first_token_at": live.first_token_at}
+
+
+def load_agent() -> Any:
+    """The module that talks to models, imported with all it needs."""
+    load_library()
+    return import_module("crewsite.chat.agent")
 
 
 runner = Runner()

@@ -231,6 +231,7 @@ def _interrupt(turn: Turn, now: datetime) -> bool:
             message_update(
                 message=turn.assistant_message,
                 content=turn.assistant_message.content,
+                tool_calls=_ended(turn.assistant_message.tool_calls),
                 finish_reason="interrupted",
             )
     return bool(claimed)
@@ -285,8 +286,13 @@ def _close(
             message_update(
                 message=turn.assistant_message,
                 content=text,
-                tool_calls=tool_calls,
+                tool_calls=_ended(tool_calls),
                 finish_reason=finish_reason,
                 usage=usage,
             )
     return turn
+
+
+def _ended(tool_calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Calls that had no result when their turn ended never get one."""
+    return [{**call, "state": "failed"} if call.get("state") == "running" else call for call in tool_calls]

@@ -83,6 +83,12 @@ def resolve_model(role_or_name: str = "default") -> Model | None:
     return GuardedModel(model, breaker_for(endpoint.base_url))
 
 
+def load_library() -> None:
+    """Import what a call needs, which takes seconds: done on a thread, never on an event loop."""
+
+    import crewsite.llm.guard  # noqa: F401
+
+
 def call_settings() -> ModelSettings:
     """Deadlines and retries of one call. Retries on 429 and 5xx, honouring Retry-After, are the OpenAI
     client's own."""
