@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import Case, When
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from crewsite.accounts.models import Role, Workspace
+from crewsite.accounts.models import DEFAULT_SLUG, Role, Workspace
 from crewsite.chat.models import Turn
 from crewsite.chat.packet_page import packet_page
 from crewsite.chat.transcript import conversation_groups, transcript
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
     from uuid import UUID
 
+    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
 
     from crewsite.accounts.models import User
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 
 def _writable(request: HttpRequest) -> list[Workspace]:
     return list(Workspace.objects.for_user(request.user, at_least=Role.MEMBER))
+
+
+def _default_first(workspaces: QuerySet[Workspace]) -> QuerySet[Workspace]:
+    is_default = Case(When(slug=DEFAULT_SLUG, then=0), default=1)
+    return workspaces.order_by(is_default, "name")
 
 
 def _list_context(request: HttpRequest) -> dict[str, Any]:
@@ -67,8 +74,9 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
 @login_required
 def conversation_new(request: HttpRequest) -> HttpResponse:
     workspaces = Workspace.objects.for_user(request.user, at_least=Role.MEMBER)
-    slug = request.POST.get("workspace") or "default"
-    workspace = workspaces.filter(slug=slug).first() or get_object_or_404(workspaces[:1])
+    slug = request.POST.get("workspace", "")
+    chosen = workspaces.filter(slug=slug) if slug else _default_first(workspaces)
+    workspace = get_object_or_404(chosen[:1])
     mode = request.POST.get("mode", "")
     created = conversation_create(
         owner=cast("User", request.user),

@@ -38,7 +38,7 @@ export function fillCard(card, frame) {
 }
 
 function fillDetails(card, frame) {
-  const parts = [asText(frame.args), asText(frame.result)].filter(Boolean);
+  const parts = frame.args ? [asText(frame.args), asText(frame.result)].filter(Boolean) : [];
   card.querySelector(".tool-pre").textContent = parts.join("\n\n");
   show(card.querySelector(".tool-more"), parts.length > 0);
 }
@@ -50,7 +50,8 @@ function fillOutcome(card, frame) {
   const isLesson = data.kind === "lesson" || frame.name === "learn_add";
   const label = (isLesson ? LESSON_OUTCOMES : FACT_OUTCOMES)[data.outcome] ?? data.outcome;
   const saved = data.outcome !== "refused";
-  card.dataset.state = saved ? "saved" : "refused";
+  const wrote = UNDOABLE.has(data.outcome) || data.outcome === "enriched";
+  card.dataset.state = wrote ? "saved" : saved ? "done" : "refused";
   setIcon(card.querySelector(".tool-icon"), saved ? (isLesson ? "lesson" : "bookmark") : "alert");
   card.querySelector(".tool-title").textContent = label;
   const sentence = asText(frame.result).replace(/^(Lesson saved|Fact saved|Fact already known|Saved|Not saved|Not stored): /, "");

@@ -61,13 +61,13 @@ export function startConversation() {
     byId("dock-notices").replaceChildren();
     scroll.follow();
     if (COMMAND.test(text)) {
-      thread.addUser(text);
+      thread.addUser(text, { isCommand: true });
       if (!connection.send("command", { text })) notify("There is no connection right now. Try again in a moment.", "warn");
       return;
     }
     const key = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
     unsent.set(key, text);
-    thread.addUser(text, key);
+    thread.addUser(text, { clientKey: key });
     connection.send("send", { client_key: key, text });
   }
 

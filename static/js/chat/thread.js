@@ -20,8 +20,9 @@ function stamp(node, iso) {
   time.textContent = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 }
 
-export function addUser(text, clientKey) {
+export function addUser(text, { clientKey, isCommand = false } = {}) {
   const node = fromTemplate("tpl-user");
+  if (isCommand) node.querySelector("[data-act=remember]").remove();
   node.querySelector(".msg-body").textContent = text;
   node.dataset.key = clientKey ?? "";
   node.toggleAttribute("data-pending", Boolean(clientKey));

@@ -1,0 +1,62 @@
+"""The admin's frame: its first page and its menu."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+
+from crewsite.accounts.models import User, Workspace
+from lessons.models import Lesson
+from tests.factories import make_user
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    client = Client()
+    client.force_login(make_user("operator", is_staff=True, is_superuser=True))
+    return client
+
+
+def test_the_first_page_counts_rows_of_each_layer(operator: Client, home: Workspace) -> None:
+    Lesson.objects.create(home=home, key="lesson.1", rule="Always use pytest.", source="user_explicit")
+    page = operator.get(reverse("admin:index")).content.decode()
+    for label in ("Facts", "Episodes", "Lessons", "To review", "Refused writes", "Jobs running"):
+        assert label in page
+    assert '<span class="crew-value">1</span><span class="crew-label">Lessons</span>' in page
+
+
+def test_the_first_page_asks_the_same_number_of_queries_however_much_is_stored(
+    operator: Client, home: Workspace, django_assert_max_num_queries: Any
+) -> None:
+    rows = [Lesson(home=home, key=f"lesson.{n}", rule=f"Rule {n}.", source="import") for n in range(200)]
+    Lesson.objects.bulk_create(rows)
+    operator.get(reverse("admin:index"))
+    with django_assert_max_num_queries(35):
+        operator.get(reverse("admin:index"))
+
+
+def test_the_menu_leads_to_every_layer_and_back_to_the_site(operator: Client) -> None:
+    page = operator.get(reverse("admin:index")).content.decode()
+    for route in (
+        "memory_semanticmemory", "memory_episodicmemory", "lessons_lesson", "memory_preferencesdocument",
+        "memory_projectsdocument", "memory_historyentry", "memory_reviewitem", "conversations_conversation",
+        "chat_turn", "security_memoryevent", "jobs_job", "accounts_workspace", "accounts_membership",
+        "accounts_apitoken", "embeddings_space", "constance_config",
+    ):  # fmt: skip
+        assert f'href="{reverse(f"admin:{route}_changelist")}"' in page, route
+    assert "Back to the site" in page
+
+
+def test_staff_see_only_the_tables_they_may(db: None) -> None:
+    helper = make_user("helper", is_staff=True)
+    helper.user_permissions.add(Permission.objects.get(codename="view_lesson"))
+    client = Client()
+    client.force_login(User.objects.get(pk=helper.pk))
+    page = client.get(reverse("admin:index")).content.decode()
+    assert reverse("admin:lessons_lesson_changelist") in page
+    assert reverse("admin:memory_semanticmemory_changelist") not in page
+    assert "crew-cards" not in page
