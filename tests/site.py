@@ -4,15 +4,18 @@ and are cached by their content; every site starts from a copy."""
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +113,11 @@ class Site:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
+    def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """Rows of the site's own database, read beside the running server."""
+        with closing(sqlite3.connect(self.home / "crewsite.sqlite3", timeout=20)) as database:
+            return database.execute(sql, parameters).fetchall()
+
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
@@ -181,3 +189,41 @@ def make_site_conversation(site: Site, user: str = "alice", **fields: Any) -> st
         "home = Workspace.objects.get(slug='default')\n"
         f"print(conversation_create(owner=owner, workspace=home, **{fields!r}).pk)"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A member of the default workspace of their own, with a token, a session and a conversation."""
+
+    user: str
+    token: str
+    session: str
+    conversation: str
+
+
+SEATS = """
+import json
+from django.test import Client
+from crewsite.accounts.models import Membership, Role, User, Workspace
+from crewsite.accounts.services import token_create
+from crewsite.conversations.services import conversation_create
+home = Workspace.objects.get(slug="default")
+seats = []
+for number in range({start}, {start} + {count}):
+    user = User.objects.create_user(username=f"member{{number}}", password="unused")
+    Membership.objects.create(user=user, workspace=home, role=Role.MEMBER)
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    seats.append({{
+        "user": user.username,
+        "token": token_create(user=user, name="test")[1],
+        "session": client.cookies["sessionid"].value,
+        "conversation": str(conversation_create(owner=user, workspace=home).pk),
+    }})
+print(json.dumps(seats))
+"""
+
+
+def make_seats(site: Site, count: int, *, start: int = 0) -> list[Seat]:
+    """So many members, each with all they need, so that no test meets another's limits or messages."""
+    return [Seat(**fields) for fields in json.loads(site.run(SEATS.format(count=count, start=start)))]
