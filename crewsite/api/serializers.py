@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rest_framework import serializers
 
-from crewsite.accounts.models import Workspace
 from crewsite.conversations.models import Conversation, Message
 from lessons.models import Lesson
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import Workspace
 
 QUERY_MAX_CHARS = 2_000  # as long as what `memory_recall` takes (chapter 06, 6.4)
 

@@ -8,6 +8,7 @@ from typing import Any
 from django_q.management.commands.qcluster import Command as QclusterCommand
 
 from crewsite.checks import refuse_unsafe_start
+from crewsite.jobs.children import tie_children
 
 
 class Command(QclusterCommand):
@@ -17,4 +18,5 @@ class Command(QclusterCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         os.umask(0o077)
         refuse_unsafe_start()
+        tie_children()
         super().handle(*args, **options)
