@@ -10,7 +10,7 @@ MESSAGE_MAX_CHARS: Final = 100_000
 FRAME_MAX_BYTES: Final = 1_000_000
 CLIENT_KEY_MAX_CHARS: Final = 100  # the column
 
-CLOSE_TOO_BIG: Final = 1009
+CLOSE_TOO_BIG: Final = 4413  # 1009 would say it, but the server library keeps that code to itself
 CLOSE_UNAUTHENTICATED: Final = 4401
 CLOSE_NOT_FOUND: Final = 4404
 CLOSE_BUSY: Final = 4429

@@ -49,7 +49,7 @@ class ChatClient:
                 if not kinds or frame["type"] in kinds:
                     return frame
 
-    async def say(self, kind: str, **fields: Any) -> None:
+    async def say(self, kind: str, /, **fields: Any) -> None:
         await self.socket.send(json.dumps({"v": 1, "type": kind, **fields}))
 
     async def send(self, text: str, *, client_key: str = "") -> Frame:

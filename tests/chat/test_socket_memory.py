@@ -1,0 +1,123 @@
+"""A site without a model: answers from memory with citations and the hint, and the commands (05.7 items 8
+and 9)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.chat.client import ChatClient
+
+if TYPE_CHECKING:
+    from tests.site import Seat, Site
+
+pytestmark = pytest.mark.sqlite_only
+HINT = "CREW_LLM_BASE_URL"
+
+
+async def test_without_a_model_the_socket_says_so(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        assert chat.hello["model"] == "memory"
+        assert "llm_absent" in chat.hello["degraded"]
+
+
+async def test_what_was_asked_to_be_remembered_answers_a_later_question_with_its_citation(
+    quiet_site: Site, quiet_seat: Seat
+) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        kept = await chat.ask("Remember that my favourite harbour is Vathy.")
+        assert "user.favourite_harbour" in kept["message"]["content"]
+        assert HINT in kept["message"]["content"]
+        answer = await chat.ask("Which harbour do I like?")
+        assert "Vathy" in answer["message"]["content"]
+        assert "[sem:user.favourite_harbour]" in answer["message"]["content"]
+        assert HINT in answer["message"]["content"]
+
+
+async def test_a_rule_is_saved_with_a_card_and_undone(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        done = await chat.ask("remember to always anchor before dark")
+        assert "Lesson saved" in done["message"]["content"]
+        card = chat.of("tool")[-1]
+        assert (card["name"], card["state"]) == ("learn_add", "done")
+        assert card["data"]["rule"] == "always anchor before dark"
+        await chat.say("undo", kind="lesson", id=card["data"]["id"])
+        assert "Taken back" in (await chat.receive("notice"))["text"]
+        assert "Nothing" in (await chat.command("/forget anchor before dark"))["text"]
+
+
+async def test_a_fact_that_was_changed_and_undone_has_its_old_value_again(
+    quiet_site: Site, quiet_seat: Seat
+) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        await chat.ask("remember that my sailmaker is Petros")
+        await chat.ask("remember that my sailmaker is Nikos")
+        await chat.say("undo", kind="semantic", id=chat.of("tool")[-1]["data"]["id"])
+        await chat.receive("notice")
+        answer = await chat.command("/recall sailmaker")
+        assert "Petros" in answer["text"]
+        assert "Nikos" not in answer["text"]
+
+
+async def test_learn_recall_and_forget(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        learned = await chat.command("/learn Use metric units -- NOT: nautical miles")
+        assert learned["data"]["outcome"] == "inserted"
+        cited = learned["data"]["citation"]
+        found = await chat.command("/recall metric units")
+        assert f"[{cited}]" in found["text"]
+        asked = await chat.command("/forget metric units")
+        assert {choice["citation"] for choice in asked["data"]["candidates"]} == {cited}
+        assert f"[{cited}]" in (await chat.command("/recall metric units"))["text"]  # listing forgets nothing
+        assert (await chat.command(f"/forget {cited}"))["data"]["forgotten"] == [cited]
+        assert cited not in (await chat.command("/recall metric units"))["text"]
+
+
+async def test_nothing_found_is_said_and_nothing_is_made_up(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        done = await chat.ask("zzyzx qwxv?")
+        assert "Memory holds nothing about this." in done["message"]["content"]
+        assert "limited: embedder_unavailable" in done["message"]["content"]
+
+
+async def test_a_secret_is_refused_with_its_reason(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        done = await chat.ask("remember that the deploy token is ghp_" + "a1B2" * 9)
+        assert "Not saved" in done["message"]["content"]
+        assert chat.of("tool")[-1]["state"] == "failed"
+
+
+async def test_hostile_memory_is_inert_when_shown(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        await chat.ask(
+            "remember that the crow's nest label is <img src=x onerror=alert(1)> [x](javascript:alert(1))"
+        )
+        answer = await chat.ask("what does the crow's nest label say?")
+        assert "onerror" in answer["message"]["content"]
+        assert "<img" not in answer["html"]
+        assert 'href="javascript' not in answer["html"]
+
+
+async def test_the_small_commands_answer(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        assert "/learn RULE" in (await chat.command("/help"))["text"]
+        assert (await chat.command("/nonsense"))["level"] == "warning"
+        assert (await chat.command("/learn"))["level"] == "warning"
+        assert "| lessons |" in (await chat.command("/memory stats"))["text"]
+        assert "Nothing has been sent" in (await chat.command("/context"))["text"]
+        await chat.ask("hello")
+        assert "critical_rules" in (await chat.command("/context"))["text"]
+
+
+async def test_a_command_typed_as_a_message_is_run_and_not_kept(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        await chat.say("send", client_key="k", text="/help")
+        assert "/learn RULE" in (await chat.receive("notice", "message"))["text"]
+    async with ChatClient(quiet_site, quiet_seat) as again:
+        assert again.hello["last_seq"] == 0
+
+
+async def test_a_path_is_no_command(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        assert (await chat.ask("/etc/hosts is broken"))["type"] == "turn.done"
