@@ -20,7 +20,8 @@ class SpaceAdmin(ReadOnlyModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Space]:
         live = Count("vectors", filter=Q(vectors__data__isnull=False))
-        return super().get_queryset(request).annotate(live=live)
+        spaces: QuerySet[Space] = super().get_queryset(request)
+        return spaces.annotate(live=live)
 
     @admin.display(description="Vectors", ordering="live")
     def live_vectors(self, space: Space) -> int:
@@ -39,7 +40,8 @@ class VectorAdmin(ReadOnlyModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Vector]:
         present = Q(data__isnull=False)
-        return super().get_queryset(request).defer("data").annotate(present=present)
+        vectors: QuerySet[Vector] = super().get_queryset(request)
+        return vectors.defer("data").annotate(present=present)
 
     @admin.display(description="State")
     def state(self, vector: Vector) -> str:

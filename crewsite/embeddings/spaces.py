@@ -39,9 +39,7 @@ def _space_activate(*, signature: str, model_id: str, dim: int) -> Space:
         )
         retired = Space.objects.filter(status=Space.Status.ACTIVE).exclude(pk=space.pk)
         for old in retired:
-            logger.warning(
-                "The embedding model changed from %s to %s; vectors are made anew.", old.model_id, model_id
-            )
+            logger.warning("The embedding model changed: %s is retired for %s.", old.signature, signature)
         retired.update(status=Space.Status.RETIRED)
         Space.objects.filter(pk=space.pk).update(status=Space.Status.ACTIVE)
     space.status = Space.Status.ACTIVE

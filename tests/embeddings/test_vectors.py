@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 import time
 
 import numpy as np
@@ -184,3 +185,43 @@ def test_a_rolled_back_write_leaves_no_vector_and_no_number(space: Space) -> Non
         raise KeyError
     assert not Vector.objects.exists()
     assert Space.objects.get().last_seq == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_writers_at_once_never_share_a_number_or_hide_one_below_a_number_already_seen(space: Space) -> None:
+    rows_each = 15
+    gaps: list[tuple[int, int]] = []
+    done = threading.Event()
+
+    def write(collection: str, first: int) -> None:
+        try:
+            for number in range(first, first + rows_each):
+                with transaction.atomic():
+                    put(number, collection=collection)
+        finally:
+            connection.close()
+
+    def read() -> None:
+        seen: set[int] = set()
+        highest = 0
+        try:
+            while not done.is_set():
+                fresh = [seq for _, seq, _ in vectors_since(space.pk, "episodic:1", 0)]
+                gaps.extend((seq, highest) for seq in fresh if seq not in seen and seq < highest)
+                seen.update(fresh)
+                highest = max([highest, *fresh])
+        finally:
+            connection.close()
+
+    reader = threading.Thread(target=read)
+    writers = [threading.Thread(target=write, args=("episodic:1", first)) for first in (0, 100, 200)]
+    for thread in [reader, *writers]:
+        thread.start()
+    for thread in writers:
+        thread.join(60)
+    done.set()
+    reader.join(60)
+    assert gaps == []
+    assert [seq for _, seq, _ in vectors_since(space.pk, "episodic:1", 0)] == list(
+        range(1, 3 * rows_each + 1)
+    )
