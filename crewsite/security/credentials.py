@@ -105,7 +105,7 @@ _PEM_END: Final = re.compile(
 # What follows a header whose footer is missing: header lines and lines of base64, with real or escaped line ends.
 _PEM_BODY: Final = re.compile(
     r"(?:(?:\\[nr]|\s)*+(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Encryption|Public-Lines|Private-Lines): [^\n]{0,200}"
-    r"|[A-Za-z0-9+/=]{16,}+|[A-Za-z0-9+/=]{1,15}+(?=[ \t]?(?:\r?\n|\\[nr]|\Z))))*+"
+    r"|[A-Za-z0-9+/=]{16,}+|(?:(?<=\n)|(?<=\\n))[A-Za-z0-9+/=]{1,15}+(?=[ \t]?(?:\r?\n|\\[nr]|\Z))))*+"
 )
 
 

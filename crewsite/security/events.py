@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Count
@@ -13,6 +13,9 @@ from crewsite.security.constants import EVENTS_CEILING_PER_HOME, EVENTS_IN_FLIGH
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Origin, Source, Surface
 from crewsite.security.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _REASON_CHARS = 200
 _ACTOR_CHARS = 150
@@ -38,7 +41,40 @@ def event_record(
 
     A text that was refused must come in as `redaction.snippet(text)`.
     """
-    row = MemoryEvent.objects.create(
+    row = event_row(
+        home_id=home_id,
+        event=event,
+        memory_type=memory_type,
+        object_id=object_id,
+        old=old,
+        new=new,
+        reason=reason,
+        origin=origin,
+    )
+    row.save(force_insert=True)
+    _ring_check_on_commit(row)
+    return row
+
+
+def events_record_many(rows: Sequence[MemoryEvent]) -> None:
+    """Rows made by `event_row`, all of one home, in the caller's transaction: one statement for many."""
+    if rows:
+        _ring_check_on_commit(MemoryEvent.objects.bulk_create(rows)[-1])
+
+
+def event_row(
+    *,
+    home_id: int,
+    event: str,
+    memory_type: str,
+    object_id: int | None = None,
+    old: Any = None,
+    new: Any = None,
+    reason: str = "",
+    origin: Origin,
+) -> MemoryEvent:
+    """The event as a row that is not saved yet, for `events_record_many`."""
+    return MemoryEvent(
         home_id=home_id,
         event=event,
         memory_type=memory_type,
@@ -51,9 +87,11 @@ def event_record(
         surface=origin.surface,
         conversation_id=origin.conversation_id,
     )
+
+
+def _ring_check_on_commit(row: MemoryEvent) -> None:
     # A failing trim is logged and left to the daily prune: it must not fail a write that is committed.
-    transaction.on_commit(partial(_ring_check, home_id, row.pk), robust=True)
-    return row
+    transaction.on_commit(partial(_ring_check, row.home_id, row.pk), robust=True)
 
 
 def events_prune() -> int:

@@ -15,10 +15,10 @@ _TRACE_ESCAPES = {code: text for code, text in _ESCAPES.items() if code != ord("
 
 
 class RedactingFilter(logging.Filter):
-    """Redacts a record's message, exception and stack; line ends and control characters of the message are escaped.
+    """Redacts a record's message, exception and stack, and escapes the message's line ends and controls.
 
-    Lines of a traceback are indented, so a text inside an exception cannot look like a line of the log. It never raises:
-    what cannot be redacted is withheld.
+    Lines of a traceback are indented: a text inside an exception cannot look like a line of the log. It never
+    raises: what cannot be redacted is withheld.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
