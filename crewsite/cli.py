@@ -6,8 +6,14 @@ import os
 import sys
 from typing import Final
 
-# What people type -> the management command. Names not listed pass through, so every Django command works too.
-ALIASES: Final[dict[str, str]] = {"login-link": "login_link", "sync-schedules": "sync_schedules"}
+# What people type -> the management command. Words not listed pass through, so every Django command works too.
+ALIASES: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
+    ("login-link",): ("login_link",),
+    ("setup-owner",): ("setup_owner",),
+    ("sync-schedules",): ("sync_schedules",),
+    ("embeddings", "backfill"): ("search_index", "backfill"),
+    ("embeddings", "rebuild"): ("search_index", "rebuild"),
+}
 
 GROUPS: Final[dict[str, str]] = {
     "run": "start web and worker, preparing everything first",
@@ -15,7 +21,7 @@ GROUPS: Final[dict[str, str]] = {
     "status": "what runs, what is degraded, and what to do about it",
     "learn": "add | list | remove lessons",
     "memory": "search | list | show | stats | remember | restore memory rows",
-    "embeddings": "status | install the embedding model",
+    "embeddings": "status | install the model; backfill | rebuild the index",
     "token": "create | list | revoke API tokens",
     "login-link": "print a one-time login link for the owner",
 }
@@ -23,7 +29,9 @@ GROUPS: Final[dict[str, str]] = {
 
 def usage() -> str:
     lines = [f"  {name:<12} {what}" for name, what in GROUPS.items()]
-    return "\n".join(["usage: crew COMMAND [...]", "", *lines, "", "crew COMMAND --help tells more about each."])
+    return "\n".join(
+        ["usage: crew COMMAND [...]", "", *lines, "", "crew COMMAND --help tells more about each."]
+    )
 
 
 def main() -> None:
@@ -38,6 +46,20 @@ def main() -> None:
 
         sys.stdout.write(f"crewsite {metadata.version('crewsite')}\n")
         return
+    if words[0] != "run":
+        os.environ.setdefault("CREW_LOG_LEVEL", "WARNING")  # a command's messages are its own
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(["crew", ALIASES.get(words[0], words[0]), *words[1:]])
+    execute_from_command_line(["crew", *resolve(words)])
+
+
+def resolve(words: list[str]) -> list[str]:
+    """The words with the longest known alias at their head replaced."""
+    for length in (2, 1):
+        if target := ALIASES.get(tuple(words[:length])):
+            return [*target, *words[length:]]
+    return words
+
+
+if __name__ == "__main__":
+    main()
