@@ -1,28 +1,51 @@
-"""Live settings of memory, read at each use so that a change in admin applies at once."""
+"""Live settings of memory. A change applies at once in the process that makes it, elsewhere in a second."""
 
 from __future__ import annotations
 
+import time
+from typing import Any, Final
+
 from constance import config
+from constance.signals import config_updated
 
 from memory.rules import parse_prefixes
 
+# A write would otherwise spend a tenth of its time on reading settings that change a few times a year.
+KEPT_SECONDS: Final = 1.0
+_kept: dict[str, tuple[float, Any]] = {}
+
+
+def _read(name: str) -> Any:
+    read_at, value = _kept.get(name, (float("-inf"), None))
+    if time.monotonic() - read_at >= KEPT_SECONDS:
+        value = getattr(config, name)
+        _kept[name] = (time.monotonic(), value)
+    return value
+
+
+def forget(**_: Any) -> None:
+    _kept.clear()
+
+
+config_updated.connect(forget, dispatch_uid="memory.live.forget")
+
 
 def extra_key_prefixes() -> tuple[str, ...]:
-    return parse_prefixes(config.SEMANTIC_EXTRA_PREFIXES)
+    return parse_prefixes(_read("SEMANTIC_EXTRA_PREFIXES"))
 
 
 def episodic_max_rows() -> int:
-    return max(1, int(config.EPISODIC_MAX_ROWS))
+    return max(1, int(_read("EPISODIC_MAX_ROWS")))
 
 
 def history_max_days() -> int:
-    return max(1, int(config.HISTORY_MAX_DAYS))
+    return max(1, int(_read("HISTORY_MAX_DAYS")))
 
 
 def decay_by_tag() -> dict[str, float]:
     """`incident=0.01, standup=0.1` as rates per day. Entries that cannot be read are left out."""
     rates: dict[str, float] = {}
-    for part in config.EPISODIC_DECAY_BY_TAG.split(","):
+    for part in _read("EPISODIC_DECAY_BY_TAG").split(","):
         tag, _, rate = part.partition("=")
         try:
             rates[tag.strip()] = max(0.0, float(rate))

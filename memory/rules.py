@@ -142,7 +142,7 @@ def key_words(key: str) -> str:
 
 def same_value(one: Json, other: Json) -> bool:
     """Equal after case and Unicode folding of every text in them; 1 and true stay different."""
-    return _folded(one) == _folded(other)
+    return bool(_folded(one) == _folded(other))
 
 
 def _folded(value: Json) -> Json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -91,7 +90,9 @@ def event_row(
 
 def _ring_check_on_commit(row: MemoryEvent) -> None:
     # A failing trim is logged and left to the daily prune: it must not fail a write that is committed.
-    transaction.on_commit(partial(_ring_check, row.home_id, row.pk), robust=True)
+    # (A lambda, because Django names a failing hook by its `__qualname__`, which a partial lacks.)
+    home_id, event_id = row.home_id, row.pk
+    transaction.on_commit(lambda: _ring_check(home_id, event_id), robust=True)
 
 
 def events_prune() -> int:

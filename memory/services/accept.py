@@ -61,7 +61,7 @@ def episodic_accept(*, item: ReviewItem, origin: Origin, author: User | None = N
 def document_accept(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
     model = PreferencesDocument if item.payload["layer"] == "preferences" else ProjectsDocument
     result = document_replace(
-        model=model,
+        model=model,  # type: ignore[type-var]
         workspace=item.home,
         text=item.payload["text"],
         origin=origin,

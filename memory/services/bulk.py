@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from crewsite.search.collections import collection_name
 from crewsite.search.service import documents_put_many
+from crewsite.security.events import events_record_many
 from memory.constants import BULK_ROWS_PER_TRANSACTION
 from memory.live import episodic_max_rows
 from memory.models import EpisodicMemory
@@ -18,8 +19,8 @@ from memory.services.episodic import (
     KIND,
     EpisodicDraft,
     Prepared,
-    created_record,
-    deduped_record,
+    created_event,
+    deduped_event,
     evict_over_cap,
     new_row,
     prepare,
@@ -29,6 +30,7 @@ from memory.services.locks import home_locked
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
+    from crewsite.security.models import MemoryEvent
     from crewsite.security.origin import Origin
 
 
@@ -67,7 +69,8 @@ def _write_batch(
         hashes = {item.folded_hash for item in batch if isinstance(item, Prepared)}
         here = EpisodicMemory.objects.filter(home=home, folded_hash__in=hashes).order_by("-pk")
         known = {row.folded_hash: row for row in here}
-        room = episodic_max_rows() - EpisodicMemory.objects.filter(home=home).count()
+        live = EpisodicMemory.objects.filter(home=home).count()
+        room = episodic_max_rows() - live
         fresh: dict[str, EpisodicMemory] = {}
         for item in batch:
             if isinstance(item, Refusal) or item.folded_hash in known or item.folded_hash in fresh:
@@ -78,9 +81,12 @@ def _write_batch(
         documents_put_many(
             collection=collection_name(KIND, home.pk), items=[(row.pk, row.text) for row in rows]
         )
-        results = [_result(item, known, fresh, home=home, origin=origin) for item in batch]
+        events: list[MemoryEvent] = []
+        results = [_result(item, known, fresh, home=home, origin=origin, events=events) for item in batch]
+        events_record_many(events)
         if not preserve:
-            evict_over_cap(home=home, origin=origin, now=now, keep=tuple(row.pk for row in rows))
+            keep = tuple(row.pk for row in rows)
+            evict_over_cap(home=home, origin=origin, now=now, keep=keep, live=live + len(rows))
     return results
 
 
@@ -91,6 +97,7 @@ def _result(
     *,
     home: Workspace,
     origin: Origin,
+    events: list[MemoryEvent],
 ) -> EpisodicResult:
     """The answer for one draft, with its event. The first draft of a text takes its new row; later ones meet
     it.
@@ -99,7 +106,7 @@ def _result(
         return EpisodicResult("refused", None, item.code, item.message)
     twin = known.get(item.folded_hash)
     if twin is not None:
-        deduped_record(twin, item, origin=origin)
+        events.append(deduped_event(twin, item, origin=origin))
         return EpisodicResult(
             "deduped", twin, "duplicate", f"Episode {twin.pk} says the same.", item.dropped_tags
         )
@@ -107,5 +114,5 @@ def _result(
     if row is None:
         return store_full(item, home=home, origin=origin)
     known[item.folded_hash] = row
-    created_record(row, origin)
+    events.append(created_event(row, origin))
     return EpisodicResult("stored", row, dropped_tags=item.dropped_tags)

@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
 from crewsite.embeddings.service import Embedding, embed_document, get_embedder
 from crewsite.search.collections import collection_name
 from crewsite.search.service import document_delete, document_put, nearest
-from crewsite.security.events import event_record
+from crewsite.security.events import event_record, event_row, events_record_many
 from crewsite.security.models import MemoryEvent
 from crewsite.security.text import clean, folded_hash
 from memory.changes import Disagreement, disagreement, is_mostly_latin
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
 KIND = "episodic"
 SUMMARY_CHARS = 120
+_HOME_STATE = """
+    SELECT (SELECT MIN(id) FROM memory_episodicmemory
+            WHERE home_id = %s AND folded_hash = %s AND NOT is_deleted AND id <> %s),
+           (SELECT COUNT(*) FROM memory_episodicmemory WHERE home_id = %s AND NOT is_deleted)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +99,21 @@ def episodic_write(
         return EpisodicResult("refused", None, prepared.code, prepared.message)
     embedding = None if defer_embedding else embed_document(prepared.text)
     with home_locked(home):
-        twin = _find_twin(home, prepared, embedding)
+        exact_id, live = _home_state(home, prepared.folded_hash)
+        twin = _find_twin(home, prepared, embedding, exact_id)
         if twin is not None and twin.differs_in is None:
             return _dedupe(twin.row, prepared, home=home, origin=origin, now=now, preserve=preserve)
-        if preserve and _live_count(home) >= episodic_max_rows():
+        if preserve and live >= episodic_max_rows():
             return store_full(prepared, home=home, origin=origin)
         row = new_row(prepared, home=home, origin=origin, author=author)
         row.possibly_supersedes = twin.row if twin else None
         row.save(force_insert=True)
         index_put(row, embedding)
-        created_record(row, origin)
+        events_record_many([created_event(row, origin)])
         if twin is not None:
             _ask_for_review(row, twin)
         if not preserve:
-            evict_over_cap(home=home, origin=origin, now=now, keep=(row.pk,))
+            evict_over_cap(home=home, origin=origin, now=now, keep=(row.pk,), live=live + 1)
     return EpisodicResult(
         "stored", row, dropped_tags=prepared.dropped_tags, possibly_supersedes=twin.row.pk if twin else None
     )
@@ -144,9 +151,9 @@ def episodic_edit(
         current = EpisodicMemory.objects.filter(pk=row.pk).first()
         if current is None:
             return EpisodicEdit("refused", row, "deleted", "The episode was deleted; restore it first.")
-        twin = exact_twin(row.home, prepared)
-        if twin is not None and twin.pk != row.pk:
-            return EpisodicEdit("refused", current, "duplicate", f"Episode {twin.pk} says the same.")
+        exact_id, _ = _home_state(row.home, prepared.folded_hash, besides=row.pk)
+        if exact_id is not None:
+            return EpisodicEdit("refused", current, "duplicate", f"Episode {exact_id} says the same.")
         old = _snapshot(current)
         current.text, current.folded_hash = prepared.text, prepared.folded_hash
         current.importance, current.tags = prepared.importance, list(prepared.tags)
@@ -219,8 +226,8 @@ def index_put(row: EpisodicMemory, embedding: Embedding | None) -> None:
     )
 
 
-def created_record(row: EpisodicMemory, origin: Origin) -> None:
-    event_record(
+def created_event(row: EpisodicMemory, origin: Origin) -> MemoryEvent:
+    return event_row(
         home_id=row.home_id,
         event=MemoryEvent.Event.CREATE,
         memory_type=KIND,
@@ -230,8 +237,8 @@ def created_record(row: EpisodicMemory, origin: Origin) -> None:
     )
 
 
-def deduped_record(row: EpisodicMemory, prepared: Prepared, *, origin: Origin) -> None:
-    event_record(
+def deduped_event(row: EpisodicMemory, prepared: Prepared, *, origin: Origin) -> MemoryEvent:
+    return event_row(
         home_id=row.home_id,
         event=MemoryEvent.Event.DEDUPED,
         memory_type=KIND,
@@ -249,10 +256,6 @@ def store_full(prepared: Prepared, *, home: Workspace, origin: Origin) -> Episod
     return EpisodicResult("refused", None, refusal.code, refusal.message, prepared.dropped_tags)
 
 
-def exact_twin(home: Workspace, prepared: Prepared) -> EpisodicMemory | None:
-    return EpisodicMemory.objects.filter(home=home, folded_hash=prepared.folded_hash).order_by("pk").first()
-
-
 def near_twins(home: Workspace, text: str, embedding: Embedding | None) -> list[Twin]:
     """Live rows nearer than the model's threshold, nearest first. Matches that are tombstoned meanwhile are
     skipped.
@@ -268,11 +271,11 @@ def near_twins(home: Workspace, text: str, embedding: Embedding | None) -> list[
     return [Twin(rows[pk], disagreement(text, rows[pk].text)) for pk in ids if pk in rows]
 
 
-def evict_over_cap(*, home: Workspace, origin: Origin, now: dt.datetime, keep: tuple[int, ...]) -> int:
-    """Tombstone the least important, then oldest rows over the cap; `keep` was just written and stays this
-    time.
-    """
-    over = _live_count(home) - episodic_max_rows()
+def evict_over_cap(
+    *, home: Workspace, origin: Origin, now: dt.datetime, keep: tuple[int, ...], live: int
+) -> int:
+    """Tombstone the least important, then oldest of `live` rows over the cap; `keep` was just written."""
+    over = live - episodic_max_rows()
     if over <= 0:
         return 0
     victims = EpisodicMemory.objects.filter(home=home).exclude(pk__in=keep).eviction_order()[:over]
@@ -281,13 +284,12 @@ def evict_over_cap(*, home: Workspace, origin: Origin, now: dt.datetime, keep: t
     return over
 
 
-def _find_twin(home: Workspace, prepared: Prepared, embedding: Embedding | None) -> Twin | None:
-    """An exact duplicate, else the nearest row that says the same, else the nearest that says something
-    else.
-    """
-    exact = exact_twin(home, prepared)
-    if exact is not None:
-        return Twin(exact)
+def _find_twin(
+    home: Workspace, prepared: Prepared, embedding: Embedding | None, exact_id: int | None
+) -> Twin | None:
+    """An exact duplicate, else the nearest row that says the same, else the nearest that disagrees."""
+    if exact_id is not None:
+        return Twin(EpisodicMemory.objects.get(pk=exact_id))
     twins = near_twins(home, prepared.text, embedding)
     return next((twin for twin in twins if twin.differs_in is None), twins[0] if twins else None)
 
@@ -306,7 +308,7 @@ def _dedupe(
             confirmed_at=now, times_seen=F("times_seen") + 1, updated_at=now
         )
         row.confirmed_at, row.times_seen = now, row.times_seen + 1
-    deduped_record(row, prepared, origin=origin)
+    events_record_many([deduped_event(row, prepared, origin=origin)])
     return EpisodicResult(
         "deduped", row, "duplicate", f"Episode {row.pk} says the same.", dropped_tags=prepared.dropped_tags
     )
@@ -338,8 +340,15 @@ def _tombstone(
     )
 
 
-def _live_count(home: Workspace) -> int:
-    return EpisodicMemory.objects.filter(home=home).count()
+def _home_state(home: Workspace, text_hash: str, *, besides: int = 0) -> tuple[int | None, int]:
+    """(id of a live row with this folded text, number of live rows), read under the lock.
+
+    One statement in plain SQL: every write needs both, and the ORM takes longer to build them than they run.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_HOME_STATE, [home.pk, text_hash, besides, home.pk])
+        exact_id, live = cursor.fetchone()
+    return exact_id, live
 
 
 def _snapshot(row: EpisodicMemory) -> dict[str, object]:

@@ -85,7 +85,8 @@ def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> R
         row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
         episodic.index_put(row, embedding)
         _record(row, episodic.KIND, None, row.text, origin)
-        episodic.evict_over_cap(home=row.home, origin=origin, now=now, keep=(row.pk,))
+        live = EpisodicMemory.objects.filter(home=row.home).count()
+        episodic.evict_over_cap(home=row.home, origin=origin, now=now, keep=(row.pk,), live=live)
     return RestoreResult("restored", row)
 
 

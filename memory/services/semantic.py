@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -225,8 +224,7 @@ def _replace(write: _Write, old: SemanticMemory, embedding: Embedding | None) ->
     _record(write, MemoryEvent.Event.UPDATE, row, old=old.value)
     # After commit and robust: retiring is a heuristic of its own, and its failure must not undo the write.
     transaction.on_commit(
-        partial(
-            retire_quoting_episodes,
+        lambda: retire_quoting_episodes(
             home=write.home,
             key=write.key,
             old_value=old.value,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         episodes = episodic_search(home=home, query=query, limit=limit, mode="relevance")
         access.flush()
         degraded = sorted({*facts.degraded, *episodes.degraded})
-        rows = [_hit_as_dict(hit) for hit in (*facts.hits, *episodes.hits)]
+        rows = [*map(_hit_as_dict, facts.hits), *map(_hit_as_dict, episodes.hits)]
         rows = sorted(rows, key=lambda row: row["score"], reverse=True)[:limit]
         self._table(rows, ["id", "score", "legs", "created_at", "text"], options, empty="Nothing found.")
         if degraded:
@@ -157,7 +157,7 @@ class Command(BaseCommand):
         table = Table(*columns, box=None)
         for row in rows:
             table.add_row(*(_cell(row[column]) for column in columns))
-        Console(file=self.stdout, highlight=False, markup=False).print(table)
+        Console(file=cast("IO[str]", self.stdout), highlight=False, markup=False).print(table)
 
 
 def _command(commands: Any, name: str, help_text: str) -> argparse.ArgumentParser:
