@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Frame = dict[str, Any]
 
 
-def frame(kind: str, **fields: Any) -> Frame:
+def frame(kind: str, /, **fields: Any) -> Frame:
     return {"v": PROTOCOL_VERSION, "type": kind, **fields}
 
 
@@ -144,5 +144,5 @@ def notice_frame(text: str, *, html: str = "", level: str = "info", data: Frame 
     return frame("notice", text=text, html=html, level=level, data=data or {})
 
 
-def error_frame(code: str, message: str, **fields: Any) -> Frame:
+def error_frame(code: str, message: str, /, **fields: Any) -> Frame:
     return frame("error", code=code, message=message, **fields)
