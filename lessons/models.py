@@ -67,6 +67,14 @@ class Lesson(TombstonableRow):
     class Meta:
         ordering = ["-created_at"]
         base_manager_name = "all_objects"
+        indexes = [
+            # Holds all that ranking lessons for a prompt looks at.
+            models.Index(
+                fields=["home", "scope", "-pinned", "source", "-updated_at"],
+                condition=Q(is_deleted=False),
+                name="lessons_in_force",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["home", "key"], condition=Q(is_deleted=False), name="lessons_one_live_key"

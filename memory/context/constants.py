@@ -30,9 +30,8 @@ THREAD_MESSAGES: Final = 20  # seed 004: what a session without native history i
 EPISODIC_ROWS: Final = 8  # seed 004, "_DEFAULT_EPISODIC_LIMIT"
 EPISODIC_ROW_CHARS: Final = 1_500  # seed 004: each fragment is sliced
 EPISODIC_INJECT_CHARS: Final = 3_000  # seed 004, "_EPISODIC_INJECT_CAP"
-SEMANTIC_RELEVANT_ROWS: Final = (
-    50  # as many as a first message can plausibly be about; the rest follows by rank
-)
+# As many as a first message can plausibly be about; the rest follows by rank.
+SEMANTIC_RELEVANT_ROWS: Final = 20
 SEMANTIC_MIN_LINE_CHARS: Final = 25  # the shortest line a fact can have; bounds how many rows are read
 EMBEDDING_DEADLINE_SECONDS: Final = 5.0  # seed 004: a slow embedder delays a chat no longer than this
 LEFT_OUT_NAMED: Final = 20  # rows a block names when they did not fit; the rest is counted

@@ -26,8 +26,10 @@ class Fitted:
 
 
 def fit_lines(lines: Iterable[Line], *, room: int) -> Fitted:
-    """Lines in their order while they fit in `room` characters, each with its line break. A line too long
-    for what is left is skipped, not the ones after it: one huge value must not hide twenty small ones.
+    """Lines in their order while they fit in `room` characters, each with its line break.
+
+    A line too long for what is left is skipped, not the ones after it: one huge value must not hide twenty
+    small ones. After some misses the rest is not read, and not in `left_out`.
     """
     kept: list[Line] = []
     left_out: list[Line] = []
@@ -38,6 +40,8 @@ def fit_lines(lines: Iterable[Line], *, room: int) -> Fitted:
             room -= need
         else:
             left_out.append(line)
+        if len(left_out) == LEFT_OUT_NAMED:
+            break
     return Fitted(tuple(kept), tuple(left_out))
 
 

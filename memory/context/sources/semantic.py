@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db.models import Case, Value, When
@@ -22,16 +23,30 @@ from memory.models import SemanticMemory
 from memory.selectors import semantic_search
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from memory.context.request import ContextRequest
 
 _STATED = "Facts people stated:"
 _LEARNED = "Facts learned automatically:"
 
 
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """The columns a prompt needs; whole rows would cost more to build than the rest of the packet."""
+
+    pk: int
+    key: str
+    value: Any
+    source: str
+
+    @property
+    def is_stated(self) -> bool:
+        return self.source == Source.USER_EXPLICIT
+
+
 class SemanticSource:
-    """Which facts fit is decided by relevance, then by authority and age; how they stand is decided by
-    authority.
-    """
+    """Which facts fit is decided by relevance, then by authority and age; how they stand by authority."""
 
     name: ClassVar[str] = "semantic"
     is_memory: ClassVar[bool] = True
@@ -42,16 +57,18 @@ class SemanticSource:
         cap = request.caps.sections.semantic
         total = SemanticMemory.objects.in_home(request.home).count()
         scores, degraded = _relevance(request)
-        rows = _rows(request, scores, limit=cap // SEMANTIC_MIN_LINE_CHARS)
-        if not rows:
+        facts = _facts(request, scores, limit=cap // SEMANTIC_MIN_LINE_CHARS)
+        if not facts:
             return []
         headings = sum(len(text) + 1 for text in (MARKER_SEMANTIC, _STATED, _LEARNED))
-        fitted = fit_lines((_line(row, scores.get(row.pk)) for row in rows), room=cap - headings)
-        stated = {row.pk for row in rows if row.source == Source.USER_EXPLICIT}
+        lines = (_line(fact, scores.get(fact.pk)) for fact in facts)
+        fitted = fit_lines(lines, room=cap - headings)
+        stated = {fact.pk for fact in facts if fact.is_stated}
         first = [line for line in fitted.kept if line.source.object_id in stated]
         second = [line for line in fitted.kept if line.source.object_id not in stated]
-        left_out = total - len(fitted.kept)
-        names = tuple(line.source for line in fitted.left_out)[:LEFT_OUT_NAMED]
+        shown = {line.source.object_id for line in fitted.kept}
+        left_out = total - len(shown)
+        names = tuple(_source(fact) for fact in facts if fact.pk not in shown)[:LEFT_OUT_NAMED]
         return [
             Block(
                 name=self.name,
@@ -79,18 +96,26 @@ def _relevance(request: ContextRequest) -> tuple[dict[int, float], tuple[str, ..
     return {hit.row.pk: hit.score for hit in found.hits}, found.degraded
 
 
-def _rows(request: ContextRequest, scores: dict[int, float], *, limit: int) -> list[SemanticMemory]:
+def _facts(request: ContextRequest, scores: dict[int, float], *, limit: int) -> list[_Fact]:
+    """The relevant ones by their score, then the others, stated ones first, newest first."""
     live = SemanticMemory.objects.in_home(request.home)
-    relevant = live.in_bulk(list(scores))
     stated_first = Case(When(source=Source.USER_EXPLICIT, then=Value(0)), default=Value(1))
+    relevant = {fact.pk: fact for fact in _read(live.filter(pk__in=list(scores)))}
     others = live.exclude(pk__in=list(scores)).order_by(stated_first, "-updated_at", "-pk")[:limit]
-    return [*(relevant[pk] for pk in scores if pk in relevant), *others]
+    return [*(relevant[pk] for pk in scores if pk in relevant), *_read(others)]
 
 
-def _line(row: SemanticMemory, score: float | None) -> Line:
-    citation = f"sem:{row.key}"
-    source = SourceRef(kind="semantic", object_id=row.pk, citation=citation, score=score)
-    return Line(f"- {row.key}: {stored_line(_value(row.value))} [{citation}]", source)
+def _read(rows: QuerySet[SemanticMemory]) -> list[_Fact]:
+    return [_Fact(*columns) for columns in rows.values_list("pk", "key", "value", "source")]
+
+
+def _line(fact: _Fact, score: float | None) -> Line:
+    source = _source(fact, score)
+    return Line(f"- {fact.key}: {stored_line(_value(fact.value))} [{source.citation}]", source)
+
+
+def _source(fact: _Fact, score: float | None = None) -> SourceRef:
+    return SourceRef(kind="semantic", object_id=fact.pk, citation=f"sem:{fact.key}", score=score)
 
 
 def _value(value: Any) -> str:

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from crewsite.conversations.models import Message
 from crewsite.security.fencing import fence
 from crewsite.security.redaction import redact
-
-from crewsite.conversations.models import Message
 from memory.context.constants import AUTHORITY_FRAME, MARKER_THREAD, THREAD_MESSAGES
 from memory.context.cuts import cut_words
 from memory.context.packet import Block, BlockState
