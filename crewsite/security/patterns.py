@@ -1,7 +1,7 @@
 """The injection patterns, for the folded shadow: lower case, no accents, one blank between words. Data only.
 
-Every gap is bounded and no repeat is open, so a scan is linear in the text. `needs` are plain substrings of which one
-must be present before the expression is tried at all.
+Every gap is bounded and no repeat is open, so a scan is linear in the text. `needs` are groups of plain substrings: one
+of each group must be present before the expression is tried at all.
 """
 
 # ruff: noqa: E501, ISC004 - an alternation broken over more lines is harder to check, not easier
@@ -47,8 +47,11 @@ class Pattern:
 
     family: str
     regex: re.Pattern[str]
-    needs: tuple[str, ...]
+    needs: tuple[tuple[str, ...], ...]
     guarded: bool = False
+
+    def may_match(self, text: str) -> bool:
+        return all(any(need in text for need in group) for group in self.needs)
 
 
 _DROP = r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|skip|override|bypass|neglect|overlook|discard)"
@@ -152,7 +155,7 @@ _SOURCES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
         "ignore_previous",
         r"\b" + _DROP + r"\b.{0,40}?\b" + _EARLIER + _FILLERS + r"\s" + _TEXTS + r"\b"
         r"|\b" + _DROP + r"\s(?:all|any|your|every)" + _FILLERS + r"\s" + _ORDERS + r"\b"
-        r"|\b" + _DROP + r"\syour" + _FILLERS + r"\srules\b"
+        r"|\b" + _DROP + r"\s(?:your" + _FILLERS + r"|(?:all|any|every)\s(?:safety|security|ethical|content|moderation))\srules?\b"
         r"|\b" + _DROP + r"\s(?:all\s|any\s)?(?:the\s|those\s|these\s)?" + _TEXTS + r"\s(?:[\w']{1,12}\s){0,3}?"
         r"(?:before\s(?:this|that|now|it)|earlier|previously|(?:that\s)?you\s(?:were|have|got|received|had))\b",
         ("ignor", "disregard", "forget", "skip", "override", "bypass", "neglect", "overlook", "discard"),
@@ -199,7 +202,7 @@ _SOURCES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ),
     (
         "coerce_tool",
-        r"\b(?:call|run|execute|invoke|use|delete|send|perform|do|install|push|approve)\b.{0,60}?\bwithout\s(?:ever\s|first\s|even\s)?(?:"
+        r"\b(?:call|run|execute|invoke|use|delete|send|perform|do(?!\snot\b)|install|push|approve)\b.{0,60}?\bwithout\s(?:ever\s|first\s|even\s)?(?:"
         r"(?:asking|telling|informing|notifying|alerting|warning|prompting|consulting|confirming\swith)\s(?:the\s|your\s|any\s|a\s)?"
         r"(?:users?|humans?|owners?|operators?|people|anyone|anybody|admins?)\b"
         r"|the\s(?:user|human|owner|operator)(?:'s|s'|s)?\s(?:consent|permission|knowledge|approval|knowing|noticing))",
@@ -207,6 +210,22 @@ _SOURCES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ),
 )  # fmt: skip
 _GUARDED: Final = frozenset({"forget_all", "coerce_tool"})
+# A second group of needs, for families whose first word is common.
+_ALSO_NEEDS: Final[dict[str, tuple[str, ...]]] = {
+    "ignore_previous": (
+        "instruction", "rule", "message", "guideline", "prompt", "direct", "command", "order", "context", "constraint",
+        "programming", "training", "restriction", "safeguard",
+    ),
+    "disregard": (
+        "instruction", "rule", "message", "guideline", "prompt", "direct", "command", "order", "context", "constraint",
+        "programming", "training", "restriction", "safeguard", "polic", "everything", "anything", "what",
+    ),
+    "system_prompt": ("prompt", "instruction", "message", "rules", "guideline"),
+    "you_are_now": (" now", " henceforth"),
+    "act_as_if": (" if you", " though you", " like you"),
+    "important_override": ("ignore", "disregard", "forget", "override", "obey", "bypass", "must now"),
+    "coerce_tool": ("user", "human", "owner", "operator", "people", "anyone", "anybody", "admin"),
+}  # fmt: skip
 
 _MARKER_NAMES = "|".join(re.escape(folded_shadow(m).text[1:-1]).replace(r"\ ", r"\s") for m in MARKERS)
 _BARE_NAMES = "|".join(m.lower().replace(" ", r"\s") for m in BARE_MARKERS)
@@ -223,16 +242,16 @@ FORGED_MARKER: Final = (
 @cache
 def patterns() -> tuple[Pattern, ...]:
     """All patterns, compiled on first use, in the order of their families."""
-    sources = [
-        *_SOURCES,
-        ("forged_marker", FORGED_MARKER, ("[", "#", ":", "guidance")),
-        *(("translated", source, needs) for source, needs in TRANSLATED),
+    sources: list[tuple[str, str, tuple[tuple[str, ...], ...]]] = [
+        *((family, source, (needs, _ALSO_NEEDS.get(family, ("",)))) for family, source, needs in _SOURCES),
+        ("forged_marker", FORGED_MARKER, (("[", "#", ":", "guidance"),)),
+        *(("translated", source, (verbs, also)) for source, verbs, also in TRANSLATED),
     ]
     return tuple(
         Pattern(
             family=family,
             regex=re.compile(fold_pattern(source), re.DOTALL),
-            needs=tuple(fold_pattern(need) for need in needs),
+            needs=tuple(tuple(fold_pattern(need) for need in group) for group in needs),
             guarded=family in _GUARDED,
         )
         for family, source, needs in sources

@@ -51,7 +51,7 @@ def screen(text: str, *, where: str = "") -> Verdict:
     shadow = folded_shadow(text)
     found: dict[str, Span] = {}
     for pattern in patterns():
-        if pattern.family in found or not any(need in shadow.text for need in pattern.needs):
+        if pattern.family in found or not pattern.may_match(shadow.text):
             continue
         span = _first(pattern, shadow.text)
         if span:
@@ -71,13 +71,13 @@ def _first(pattern: Pattern, text: str) -> Span | None:
     step = SCREEN_WINDOW_CHARS - SCREEN_OVERLAP_CHARS
     for start in range(0, max(1, len(text) - SCREEN_OVERLAP_CHARS), step):
         for match in pattern.regex.finditer(text, start, start + SCREEN_WINDOW_CHARS):
-            if not (pattern.guarded and _is_negated(text, match.start())):
+            if not (pattern.guarded and _is_negated(text, *match.span())):
                 return match.span()
     return None
 
 
-def _is_negated(text: str, start: int) -> bool:
-    return _NEGATION.search(text, max(0, start - NEGATION_REACH_CHARS), start) is not None
+def _is_negated(text: str, start: int, end: int) -> bool:
+    return _NEGATION.search(text, max(0, start - NEGATION_REACH_CHARS), end) is not None
 
 
 def _hidden(text: str, shadow: Shadow, found: dict[str, Span]) -> Span | None:

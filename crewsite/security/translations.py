@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-# (expression, needs), several per language.
-TRANSLATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+# Per language: the expression and two groups of substrings it needs.
+TRANSLATED: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
     # French
     (
         r"\b(?:ignore[zr]?|oublie[zr]?|ne\s(?:tiens|tenez)\s(?:pas|plus|aucun)\scompte)\b.{0,40}?\b(?:instructions?|consignes?|règles|directives?|messages?)"
@@ -19,6 +19,7 @@ TRANSLATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|\boublie[zr]?\s(?:absolument\s)?tout(?:es?)?(?:\s(?:ce\sque|ce\squi|tes|vos|les)\b|\s?[.,;:!\n]|\s?$)"
         r"|\b(?:fais|faites)\s(?:semblant\s(?:d'être|que\s(?:tu|vous))|comme\ssi\s(?:tu|vous))\b",
         ("ignore", "oublie", "compte", "semblant", "comme si"),
+        ("instruction", "consigne", "règle", "directive", "message", "tout", "semblant", "comme si"),
     ),
     # German
     (
@@ -28,6 +29,7 @@ TRANSLATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|\b(?:vergiss|vergessen\ssie|vergesst|ignorier(?:e|en|t)?)\salles(?:\s(?:was|oben|obige|bisherige|andere|davor|zuvor|vorherige)\b|,|\s?[.;:!\n]|\s?$)"
         r"|\btu\sso,?\sals\s(?:ob|wärst|seist|wärest)\b|\bgib\svor,?\s(?:[\w-]{1,20}\s){0,6}?zu\ssein\b",
         ("ignorier", "missacht", "vergiss", "vergess", "beachte", "tu so", "gib vor"),
+        ("anweisung", "instruktion", "regeln", "befehle", "vorgaben", "nachrichten", "alles", "tu so", "gib vor"),
     ),
     # Spanish
     (
@@ -37,6 +39,7 @@ TRANSLATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|\b(?:olvida|olvide|ignora|ignore)\s(?:absolutamente\s)?todo\s?(?:\slo\s(?:anterior|de\sarriba|que\s(?:sabes|sepas|te|se|has))\b|[.,;:!\n]|$)"
         r"|\b(?:finge|finja|simula)\s(?:que\s(?:eres|es|no|tienes)|ser)\b|\bhaz\scomo\ssi\s(?:fueras|no|tuvieras)\b",
         ("ignor", "olvid", "descarta", "caso omiso", "no hagas", "finge", "finja", "simula", "como si"),
+        ("instruc", "reglas", "indica", "órdenes", "mensajes", "directrices", "todo", "finge", "finja", "simula", "como si"),
     ),
     # Portuguese
     (
@@ -45,6 +48,7 @@ TRANSLATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|\b(?:esqueça|esquece|ignore)\s(?:absolutamente\s)?tudo\s?(?:\s(?:o\sque|acima|isso)\b|[.,;:!\n]|$)"
         r"|\b(?:finja|finge|fingir)\s(?:que\s(?:você|tu|és|é|não)|ser)\b",
         ("ignor", "esque", "desconsider", "finj", "fing"),
+        ("instru", "regras", "ordens", "mensagens", "diretrizes", "tudo", "finj", "fing"),
     ),
     # Italian
     (
@@ -54,6 +58,7 @@ TRANSLATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|\b(?:dimentica|ignora)(?:te|re)?\stutto\s?(?:\s(?:quello|ciò|quanto)\b|[.,;:!\n]|$)"
         r"|\b(?:fingi|fingete)\sdi\s(?:essere|non|avere)\b|\b(?:fai|fate)\sfinta\s(?:di|che)\b",
         ("ignora", "dimentica", "trascura", "non considerare", "fing", "finta"),
+        ("istruzioni", "regole", "direttive", "messaggi", "indicazioni", "ordini", "tutto", "fing", "finta"),
     ),
     # Russian
     (
@@ -62,6 +67,7 @@ TRANSLATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|\b(?:забудь(?:те)?|игнорируй(?:те)?)\s(?:абсолютно\s)?вс[её](?:,?\s(?:что|выше|ранее|сказанное)\b|\s?[.,;:!\n]|\s?$)"
         r"|\bпритворись(?:те)?,?\s|\bпредставь(?:те)?,?\sчто\s(?:ты|вы)\b|\bсделай\sвид,?\sчто\s(?:ты|вы)\b",
         ("игнорир", "забудь", "внимания", "отбрось", "притвор", "представь", "сделай вид"),
+        ("инструкции", "правила", "указания", "команды", "сообщения", "вс", "притвор", "представь", "сделай вид"),
     ),
     # Chinese, simplified and traditional
     (
@@ -70,6 +76,7 @@ TRANSLATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|(?:忘记|忘記|忘掉)(?:你)?(?:所)?(?:一切|所有|全部|知道的)"
         r"|(?:假装|假裝|装作|假扮)(?:你|自己)?(?:是|没有|沒有)",
         ("忽", "视", "視", "忘", "理会", "理會", "抛弃", "假", "装作"),
+        ("指", "规", "規", "命令", "提示", "要求", "内容", "內容", "设定", "設定", "一切", "所有", "全部", "知道", "假", "装作"),
     ),
     # Japanese
     (
@@ -78,5 +85,6 @@ TRANSLATED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         r"|(?:すべて|全て|全部|何もかも)(?:のこと)?(?:を)?忘れ(?:て|ろ|なさい)"
         r"|(?:ふり|振り|フリ)をし(?:て|ろ|なさい)|になりきっ(?:て|ろ)",
         ("無視", "忘れ", "破棄", "従わ", "ふり", "振り", "フリ", "なりき"),
+        ("指示", "命令", "ルール", "規則", "指令", "プロンプト", "内容", "すべて", "全て", "全部", "何もかも", "ふり", "振り", "フリ", "なりき"),
     ),
 )  # fmt: skip
