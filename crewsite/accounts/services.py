@@ -79,9 +79,13 @@ def login_link_is_valid(plaintext: str, *, now: datetime | None = None) -> bool:
 def login_link_use(plaintext: str, *, now: datetime | None = None) -> User | None:
     """Whose link it is, exactly once: of two uses at the same moment one gets None, as does a late one."""
     now = now or timezone.now()
-    if not _usable_links(plaintext, now).update(used_at=now):
+    link = _usable_links(plaintext, now).select_related("user").first()
+    if link is None:
         return None
-    return LoginLink.objects.select_related("user").get(token_hash=_link_hash(plaintext)).user
+    # Columns of this table only: behind a join PostgreSQL would not check them again after a rival.
+    if not LoginLink.objects.filter(pk=link.pk, used_at__isnull=True).update(used_at=now):
+        return None
+    return link.user
 
 
 def _usable_links(plaintext: str, now: datetime) -> QuerySet[LoginLink]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.core.cache import cache
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -27,6 +28,7 @@ from lessons.models import Lesson
 if TYPE_CHECKING:
     from rest_framework.request import Request
 
+READY_KEEP_SECONDS = 3
 PROBLEMS = {"4XX": serializers.ProblemBody}
 
 
@@ -90,7 +92,8 @@ class HealthReady(APIView):
 
     @extend_schema(responses={200: dict[str, Any], 503: dict[str, Any]})
     def get(self, request: Request) -> Response:
-        report = readiness()
+        # Anybody may ask as often as they like, and must not slow the site by it: counting rows costs.
+        report = cache.get_or_set("api.health.ready", readiness, READY_KEEP_SECONDS) or {}
         serves = report["database"]["state"] == "ready"
         states = {name: part["state"] for name, part in report.items() if name != "degraded"}
         word = ("degraded" if report["degraded"] else "ok") if serves else "unavailable"

@@ -15,9 +15,9 @@ def tie_children() -> None:
     """Call once, before the cluster forks. Linux only; elsewhere django-q2 behaves as it always does.
 
     A supervisor (honcho, `timeout`, a terminal) signals the whole process group. The sentinel dies of that
-    SIGTERM while it holds the lock that the stopping main process then waits for, for ever. In a group of their
-    own the children hear of the stop from the main process alone and end in order. If the main process is
-    killed, the kernel kills them too: a sentinel left behind would work on beside its successor.
+    SIGTERM while it holds the lock that the stopping main process then waits for, for ever. In a group of
+    their own the children hear of the stop from the main process alone and end in order. If the main process
+    is killed, the kernel kills them too: a sentinel left behind would work on beside its successor.
     """
     if not sys.platform.startswith("linux"):
         return

@@ -193,6 +193,8 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 KNOX_TOKEN_MODEL = "accounts.ApiToken"
+# Its migrations make a table of its own even so, which nothing uses and which stops PostgreSQL from flushing users.
+MIGRATION_MODULES = {"knox": None}
 REST_KNOX = {
     "TOKEN_PREFIX": "crew_",
     "AUTH_HEADER_PREFIX": "Bearer",
@@ -226,7 +228,7 @@ CREW_SCHEDULES = [
 ]
 # Functions without arguments: each minute after the heartbeat, and once in every worker process as it starts.
 CREW_HEARTBEAT_TASKS: list[str] = []
-CREW_WORKER_START = ["crewsite.embeddings.service.start_loading"]
+CREW_WORKER_START = ["crewsite.embeddings.service.start_loading", "crewsite.search.tasks.worker_started"]
 
 # Inversions: what stands to the right in the import order registers here by dotted path (docs/architecture.md).
 SEARCH_KINDS = [
@@ -277,7 +279,10 @@ LOGGING = {
     },
     "loggers": {
         "axes": {"level": "WARNING"},
+        "gguf": {"level": "WARNING"},
+        "daphne": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        "constance": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
         "django_q": {"level": "INFO"},
     },

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.core.cache import cache
 from django.db import DatabaseError
 
 from crewsite.api import health
@@ -13,6 +14,11 @@ from crewsite.jobs.services import heartbeat_put
 
 if TYPE_CHECKING:
     from django.test import Client
+
+
+@pytest.fixture(autouse=True)
+def _no_kept_answer() -> None:
+    cache.clear()
 
 
 @pytest.fixture
@@ -107,3 +113,11 @@ def test_without_a_database_the_site_is_not_ready(
     assert answer.status_code == 503
     assert answer.json()["degraded"] == ["database_unavailable"]
     assert answer.json()["database"] == "unavailable"
+
+
+@pytest.mark.django_db
+def test_many_questions_at_once_are_answered_from_one(client: Client, parts: dict[str, Any]) -> None:
+    assert client.get("/api/v1/health/ready").json()["embedder"] == "ready"
+    parts["embedder"] = EmbedderStatus("loading", "minilm", 384)
+    assert client.get("/api/v1/health/ready").json()["embedder"] == "ready"
+    assert health.readiness()["embedder"]["state"] == "loading"
