@@ -24,11 +24,14 @@ STEM_CHARS_MIN: Final = 3
 GRAM_CHARS: Final = 3
 # Documents whose score is worked out exactly, with term frequency and length; the rest keep the sum of term
 # weights.
-RESCORED_MAX: Final = 200
-# A term in more than this part of a collection (and at least so many documents) only raises documents that a
-# rarer term found. Reading 10,000 documents' postings costs 0.17 us each (measured), scoring them more.
-COMMON_TERM_SHARE: Final = 0.1
-COMMON_TERM_MIN: Final = 500
+RESCORED_MAX: Final = 100
+# A term in more than this part of a collection (and at least so many documents) only raises documents that
+# other terms found, once these found so many documents for every hit asked for. Reading postings costs 0.17
+# us a document (measured at 10,000), so a question made of common words would spend its time on what they
+# share.
+COMMON_TERM_SHARE: Final = 0.03
+COMMON_TERM_MIN: Final = 300
+CANDIDATES_PER_HIT: Final = 4
 # Postings read of a common term when a question has no rarer one: the newest documents.
 COMMON_POSTINGS_MAX: Final = 20_000
 # Documents that the portable keyword search looks at: the newest with any term.

@@ -79,11 +79,12 @@ def _why_not_embedded(query: str) -> tuple[str, ...]:
 def _searched(collection: str, embedding: Embedding, k: int) -> VectorLeg:
     from crewsite.search.vector_index.registry import collection_index
 
-    space = active_space()
-    if space is None or space.signature != embedding.signature:
-        return VectorLeg(degraded=("index_behind",))
     try:
-        index = collection_index(space, collection)
+        index = collection_index(collection, embedding.signature)
+        if index is None and _is_opened(embedding):
+            index = collection_index(collection, embedding.signature)
+        if index is None:
+            return VectorLeg(degraded=("index_behind",))
         try:
             found = index.search(embedding.vector, k)
         except Exception:
@@ -101,6 +102,12 @@ def _searched(collection: str, embedding: Embedding, k: int) -> VectorLeg:
     if len(index) < counts.document_count(collection):
         degraded += ("index_behind",)
     return VectorLeg(dict(found), index, embedding, degraded)
+
+
+def _is_opened(embedding: Embedding) -> bool:
+    """Whether the running model's space is the active one; the first question of a new model opens it."""
+    space = active_space()
+    return space is not None and space.signature == embedding.signature
 
 
 def _hits(leg: VectorLeg, words: tuple[KeywordHit, ...]) -> tuple[Hit, ...]:

@@ -56,20 +56,21 @@ def embeddings_backfill() -> dict[str, Any]:
 
 def index_write() -> dict[str, int]:
     """Write base files of large collections that have changed much, and remove those of retired spaces."""
-    from crewsite.embeddings.spaces import active_space
     from crewsite.jobs.leases import leased
     from crewsite.search.vector_index.base import has_faiss
     from crewsite.search.vector_index.registry import base_refresh, collections_of, is_base_due
+    from crewsite.search.vector_index.rows import active_state
 
-    space = active_space()
-    if space is None or not has_faiss():
+    state = active_state("")
+    if state is None or not has_faiss():
         return {}
+    space = state[0]
     written: dict[str, int] = {}
-    for collection, rows in collections_of(space).items():
-        with leased(f"index:{space.pk}:{collection}", INDEX_WRITE_LEASE_SECONDS) as lease:
+    for collection, rows in collections_of(space.id).items():
+        with leased(f"index:{space.id}:{collection}", INDEX_WRITE_LEASE_SECONDS) as lease:
             if lease is not None and is_base_due(space, collection, rows):
                 written[collection] = base_refresh(space, collection)
-    _remove_retired(space.pk)
+    _remove_retired(space.id)
     return written
 
 

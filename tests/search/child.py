@@ -1,4 +1,6 @@
-"""A process of its own for tests: reads one JSON command a line, answers one JSON line. Its embedder is the fake one."""
+"""A process of its own for tests: reads one JSON command a line, answers one JSON line. Its embedder is the
+fake one.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,6 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 
 from crewsite.embeddings.service import embed_documents, set_backend  # noqa: E402
-from crewsite.embeddings.spaces import active_space  # noqa: E402
 from crewsite.search.service import candidates, document_delete, documents_put_many  # noqa: E402
 from tests.fakes import FakeEmbedder  # noqa: E402
 
@@ -48,10 +49,11 @@ def search(collection: str, query: str, k: int, mode: str = "auto") -> dict[str,
 
 def write_base(collection: str) -> int:
     from crewsite.search.vector_index.registry import base_refresh
+    from crewsite.search.vector_index.rows import active_state
 
-    space = active_space()
-    assert space is not None
-    return base_refresh(space, collection)
+    state = active_state(collection)
+    assert state is not None
+    return base_refresh(state[0], collection)
 
 
 def write_base_for_ever(collection: str) -> None:

@@ -55,7 +55,9 @@ def test_of_many_rewordings_and_one_other_the_other_is_picked() -> None:
 def plain_mmr(items: list[int], relevance: list[float], words: list[frozenset[str]], lam: float, limit: int):
     picked, rest = [items[0]], items[1:]
     while rest and len(picked) < limit:
-        gain = {i: lam * relevance[i] - (1 - lam) * max(jaccard(words[i], words[p]) for p in picked) for i in rest}
+        gain = {
+            i: lam * relevance[i] - (1 - lam) * max(jaccard(words[i], words[p]) for p in picked) for i in rest
+        }
         best = max(rest, key=lambda i: (gain[i], -i))
         picked.append(best)
         rest.remove(best)
@@ -63,7 +65,9 @@ def plain_mmr(items: list[int], relevance: list[float], words: list[frozenset[st
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), WORDS), min_size=1, max_size=12), st.integers(1, 12))
-def test_diversity_picks_what_the_definition_picks(rows: list[tuple[float, frozenset[str]]], limit: int) -> None:
+def test_diversity_picks_what_the_definition_picks(
+    rows: list[tuple[float, frozenset[str]]], limit: int
+) -> None:
     items = list(range(len(rows)))
     relevance, words = [row[0] for row in rows], [row[1] for row in rows]
     picked = mmr_jaccard(

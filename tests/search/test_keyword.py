@@ -25,7 +25,10 @@ def test_words_are_found_in_any_of_their_forms() -> None:
 
 
 def test_documents_with_every_word_come_before_those_with_rarer_ones() -> None:
-    put(HOME, {1: "zebra zebra zebra", 2: "the red house on the hill", 3: "a zebra before a red house", 4: "red"})
+    put(
+        HOME,
+        {1: "zebra zebra zebra", 2: "the red house on the hill", 3: "a zebra before a red house", 4: "red"},
+    )
     hits = keyword_index().search(collection=HOME, query="red zebra house", k=10).hits
     assert hits[0].object_id == 3
     assert [hit.all_terms for hit in hits] == [True, False, False, False]
@@ -40,7 +43,20 @@ def test_an_identifier_is_found_first_among_many() -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["(a", "*", "", '""', "   ", "status: done", "don't use agents", 'NEAR("a" "b")', "a AND", "text:x", "\x00"]
+    "query",
+    [
+        "(a",
+        "*",
+        "",
+        '""',
+        "   ",
+        "status: done",
+        "don't use agents",
+        'NEAR("a" "b")',
+        "a AND",
+        "text:x",
+        "\x00",
+    ],
 )
 def test_no_question_is_an_error(query: str) -> None:
     put(HOME, {1: "Status: done. We don't use agents here.", 2: "plain"})
@@ -118,11 +134,17 @@ def test_owner_one_never_finds_rows_of_owner_twelve() -> None:
     assert found("shared", collection="episodic:2") == []
 
 
-OWNED = st.lists(st.tuples(st.sampled_from([1, 2, 12, 21]), st.lists(st.sampled_from("red fox 生存 POL-1 sees".split()))))
+OWNED = st.lists(
+    st.tuples(
+        st.sampled_from([1, 2, 12, 21]), st.lists(st.sampled_from(["red", "fox", "生存", "POL-1", "sees"]))
+    )
+)
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(OWNED, st.lists(st.sampled_from("red fox 生存 POL-1 sees 存".split()), min_size=1, max_size=3))
+@given(
+    OWNED, st.lists(st.sampled_from(["red", "fox", "生存", "POL-1", "sees", "存"]), min_size=1, max_size=3)
+)
 def test_no_question_reaches_another_owners_rows(rows: list[tuple[int, list[str]]], words: list[str]) -> None:
     with transaction.atomic():
         for number, (owner, text) in enumerate(rows):

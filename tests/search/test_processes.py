@@ -1,4 +1,6 @@
-"""Several real processes on one data home: what one writes, another finds; what one breaks, another survives."""
+"""Several real processes on one data home: what one writes, another finds; what one breaks, another
+survives.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,12 @@ HOME = "episodic:1"
 
 class Child:
     def __init__(self, home: Path) -> None:
-        environment = {**os.environ, "CREW_HOME": str(home), "CREW_SKIP_MODEL_DOWNLOAD": "1", "DATABASE_URL": ""}
+        environment = {
+            **os.environ,
+            "CREW_HOME": str(home),
+            "CREW_SKIP_MODEL_DOWNLOAD": "1",
+            "DATABASE_URL": "",
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.search.child"],
             cwd=settings.BASE_DIR,

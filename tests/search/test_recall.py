@@ -61,7 +61,9 @@ def test_the_best_of_every_kind_comes_before_the_second_of_any() -> None:
 
 
 def test_kinds_and_number_can_be_chosen() -> None:
-    assert {hit.kind for hit in search_all(query="deploy", workspace_id=1, kinds=["ticket"]).hits} == {"ticket"}
+    assert {hit.kind for hit in search_all(query="deploy", workspace_id=1, kinds=["ticket"]).hits} == {
+        "ticket"
+    }
     assert len(search_all(query="deploy", workspace_id=1, limit=2).hits) == 2
     assert search_all(query="  ", workspace_id=1).hits == ()
 

@@ -50,7 +50,9 @@ def shelf():
 
 
 def found(query: str) -> list[int]:
-    return sorted(hit.object_id for hit in candidates(collection=HOME, query=query, k=50, mode="keyword").hits)
+    return sorted(
+        hit.object_id for hit in candidates(collection=HOME, query=query, k=50, mode="keyword").hits
+    )
 
 
 def test_rows_that_are_in_no_index_are_put_in() -> None:

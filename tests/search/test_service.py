@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from django.db import transaction
 
@@ -13,6 +13,9 @@ from crewsite.search.models import Document
 from crewsite.search.service import candidates, document_delete, document_put, nearest, search_status
 from tests.fakes import DIM, FakeEmbedder
 from tests.search.conftest import put
+
+if TYPE_CHECKING:
+    import numpy as np
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 HOME, OTHER = "episodic:1", "episodic:12"
@@ -104,7 +107,9 @@ def test_without_faiss_numpy_gives_the_same_answers(
     monkeypatch.setitem(sys.modules, "faiss", None)
     without = candidates(collection=HOME, query="word3 word1", k=8, mode="vector")
     assert (without.rung, without.degraded) == ("numpy", ("faiss_unavailable",))
-    assert [hit.cosine for hit in without.hits] == pytest.approx([hit.cosine for hit in with_faiss.hits], abs=1e-5)
+    assert [hit.cosine for hit in without.hits] == pytest.approx(
+        [hit.cosine for hit in with_faiss.hits], abs=1e-5
+    )
 
 
 def test_a_failing_faiss_leads_to_numpy(embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +216,7 @@ def test_status_counts_documents_and_their_lag(embedder: FakeEmbedder) -> None:
     status = search_status()
     assert (status["state"], status["documents"], status["vectors"], status["lag"]) == ("behind", 2, 1, 1)
     assert status["model_id"] == FakeEmbedder.model_id
-    assert DIM == FakeEmbedder.dim
+    assert FakeEmbedder.dim == DIM
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from django.db import connection, transaction
 
 from crewsite.embeddings.models import Space, Vector
 from crewsite.embeddings.service import embed_document
-from crewsite.embeddings.spaces import active_space
 from crewsite.search.service import document_delete, document_put, nearest
 from crewsite.search.tasks import index_write
 from crewsite.search.vector_index import collection as collection_module
@@ -22,10 +22,13 @@ from crewsite.search.vector_index.registry import (
     collection_index,
     forget_all,
     is_base_due,
-    space_key,
 )
+from crewsite.search.vector_index.rows import SpaceKey, active_state
 from tests.fakes import FakeEmbedder
 from tests.search.conftest import put
+
+if TYPE_CHECKING:
+    from crewsite.search.vector_index.collection import CollectionIndex
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite_only]
 HOME, OTHER = "episodic:1", "episodic:2"
@@ -36,10 +39,16 @@ def own_folder(tmp_path: Path, settings: object) -> None:
     settings.CREW_HOME = tmp_path  # type: ignore[attr-defined]
 
 
-def space() -> Space:
-    found = active_space()
-    assert found is not None
-    return found
+def space() -> SpaceKey:
+    state = active_state("")
+    assert state is not None
+    return state[0]
+
+
+def index_of(collection: str = HOME) -> CollectionIndex:
+    index = collection_index(collection, FakeEmbedder.signature)
+    assert index is not None
+    return index
 
 
 def near(text: str, k: int = 1, collection: str = HOME) -> list[int]:
@@ -57,7 +66,9 @@ def fill(collection: str = HOME, rows: int = 60, start: int = 1) -> dict[int, st
 def test_every_answer_is_exact(embedder: FakeEmbedder) -> None:
     texts = fill(rows=120)
     query = embedder.embed("subject7 topic2 matter9")
-    exact = sorted(texts, key=lambda pk: -float(np.float16(embedder.embed(texts[pk])).astype(np.float32) @ query))
+    exact = sorted(
+        texts, key=lambda pk: -float(np.float16(embedder.embed(texts[pk])).astype(np.float32) @ query)
+    )
     assert near("subject7 topic2 matter9", k=10) == exact[:10]
 
 
@@ -71,7 +82,7 @@ def test_changes_after_the_base_are_followed(embedder: FakeEmbedder) -> None:
     assert near("brand new entry") == [500]
     assert 3 not in near("subject3 matter3 topic3", k=5)
     assert 7 not in near("subject7 matter7 topic2", k=60)
-    assert len(collection_index(space(), HOME)) == 60
+    assert len(index_of()) == 60
 
 
 def test_a_rolled_back_write_never_enters_the_shared_state(embedder: FakeEmbedder) -> None:
@@ -87,7 +98,7 @@ def test_a_rolled_back_write_never_enters_the_shared_state(embedder: FakeEmbedde
     put(HOME, {901: "solid entry"})
     assert near("solid entry") == [901]
     assert near("phantom entry") != [900]
-    assert len(collection_index(space(), HOME)) == 61
+    assert len(index_of()) == 61
 
 
 def test_a_committed_write_is_in_the_shared_state_at_once(embedder: FakeEmbedder) -> None:
@@ -96,21 +107,23 @@ def test_a_committed_write_is_in_the_shared_state_at_once(embedder: FakeEmbedder
         near("anything")
         probe = embed_document("fresh entry")
         document_put(collection=HOME, object_id=901, text="fresh entry", embedding=probe)
-    index = collection_index(space(), HOME)
+    index = index_of()
     with transaction.atomic():
         # Nothing had to be read for this transaction alone.
-        assert index.in_transaction() is index
+        assert index_of() is index
     assert near("fresh entry") == [901]
 
 
-def test_many_changes_are_folded_into_the_base(embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_changes_are_folded_into_the_base(
+    embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(collection_module, "DELTA_MAX_ROWS", 20)
     texts = fill()
     near("anything")
     texts |= fill(rows=50, start=40)
     for pk in (1, 45, 89):
         assert near(texts[pk]) == [pk]
-    index = collection_index(space(), HOME)
+    index = index_of()
     assert len(index) == 89
     assert index._delta.used == 0
 
@@ -118,7 +131,7 @@ def test_many_changes_are_folded_into_the_base(embedder: FakeEmbedder, monkeypat
 def test_only_allowed_objects_answer_when_some_are_named(embedder: FakeEmbedder) -> None:
     texts = fill()
     query = embedder.embed(texts[5])
-    found = collection_index(space(), HOME).search(query, 3, allow_ids={9, 11, 5000})
+    found = index_of().search(query, 3, allow_ids={9, 11, 5000})
     assert sorted(object_id for object_id, _ in found) == [9, 11]
 
 
@@ -131,7 +144,7 @@ def test_searches_of_many_threads_stay_right_while_rows_are_written(embedder: Fa
             for pk in (1, 20, 40, 59) * 5:
                 if near(texts[pk]) != [pk]:
                     wrong.append(pk)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             wrong.append(error)
         finally:
             connection.close()
@@ -144,19 +157,19 @@ def test_searches_of_many_threads_stay_right_while_rows_are_written(embedder: Fa
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert len(collection_index(space(), HOME)) == 80
+    assert len(index_of()) == 80
 
 
 def test_a_restored_older_database_is_noticed(embedder: FakeEmbedder) -> None:
     texts = fill()
     near("anything")
-    last = space().last_seq
+    last = Space.objects.get().last_seq
     # As a backup from ten rows ago would leave it.
     Vector.objects.filter(seq__gt=last - 10).delete()
     Space.objects.update(last_seq=last - 10)
     gone = max(texts)
     assert near(texts[gone]) != [gone]
-    assert len(collection_index(space(), HOME)) == 50
+    assert len(index_of()) == 50
 
 
 class TestBaseFile:
@@ -166,17 +179,19 @@ class TestBaseFile:
         with transaction.atomic():
             document_delete(collection=HOME, object_id=60)
         base_refresh(space(), HOME)
-        self.path = base_path(space().pk, HOME)
+        self.path = base_path(space().id, HOME)
         forget_all()
         yield
 
     def is_from_file(self) -> bool:
-        index = collection_index(space(), HOME)
+        index = index_of()
         with Path("/proc/self/maps").open() as maps:
             return any(self.path.name in line for line in maps) and index._file is not None
 
     def answers_right(self) -> bool:
-        return all(near(self.texts[pk]) == [pk] for pk in (1, 30, 59)) and 60 not in near(self.texts[60], k=60)
+        return all(near(self.texts[pk]) == [pk] for pk in (1, 30, 59)) and 60 not in near(
+            self.texts[60], k=60
+        )
 
     def test_a_whole_file_is_mapped_and_answers(self) -> None:
         assert self.answers_right()
@@ -210,7 +225,7 @@ class TestBaseFile:
     def test_a_file_of_another_collection_is_noticed(self) -> None:
         put(OTHER, {i: f"foreign words{i}" for i in range(1, 60)})
         base_refresh(space(), OTHER)
-        base_path(space().pk, OTHER).replace(self.path)
+        base_path(space().id, OTHER).replace(self.path)
         assert self.answers_right()
         assert not self.is_from_file()
 
@@ -237,7 +252,7 @@ class TestBaseFile:
         self.texts |= fill(rows=40, start=100)
         base_refresh(space(), HOME)
         assert near(self.texts[120]) == [120]
-        assert collection_index(space(), HOME)._delta.used == 0
+        assert index_of()._delta.used == 0
         assert self.is_from_file()
 
     def test_a_missing_folder_is_no_obstacle(self) -> None:
@@ -252,7 +267,7 @@ def test_the_worker_writes_files_of_large_collections_only(
     monkeypatch.setattr("crewsite.search.vector_index.registry.BASE_STALE_ROWS", 10)
     fill(HOME, rows=60)
     fill(OTHER, rows=10)
-    leftover = base_path(space().pk, HOME).with_name(f"{base_path(space().pk, HOME).name}.1-dead.tmp")
+    leftover = base_path(space().id, HOME).with_name(f"{base_path(space().id, HOME).name}.1-dead.tmp")
     leftover.parent.mkdir(parents=True)
     leftover.write_bytes(b"half")
     retired = leftover.parent.parent / "999999"
@@ -269,6 +284,6 @@ def test_the_worker_writes_files_of_large_collections_only(
 
 def test_a_space_opened_anew_is_another_space(embedder: FakeEmbedder) -> None:
     fill()
-    before = space_key(space())
+    before = space()
     Space.objects.update(created_at="2020-01-01T00:00:00Z")
-    assert space_key(space()) != before
+    assert space() != before

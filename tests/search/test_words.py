@@ -46,7 +46,9 @@ def test_scripts_without_spaces_are_asked_by_substrings() -> None:
     assert asked("POL-358と適者") == [("pol-358", "word"), ("と適者", "gram")]
 
 
-@pytest.mark.parametrize("query", ["(a", "*", '""', "   ", "", "AND OR NOT", 'a" OR "b', "\x00", "\ud800", "-"])
+@pytest.mark.parametrize(
+    "query", ["(a", "*", '""', "   ", "", "AND OR NOT", 'a" OR "b', "\x00", "\ud800", "-"]
+)
 def test_no_question_is_syntax(query: str) -> None:
     assert all(term.text for term in query_terms(query))
 

@@ -112,3 +112,8 @@ def varints(data: bytes) -> list[int]:
             numbers.append(value)
             value = 0
     return numbers
+
+
+def first_varint(data: bytes) -> int:
+    """The first number of a row's word counts; one byte for texts of up to 127 words."""
+    return data[0] if data[0] < 0x80 else varints(bytes(data))[0]  # noqa: PLR2004

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,15 +46,23 @@ def rank(
     ids, places = np.unique(np.concatenate([posting.ids for posting in postings]), return_inverse=True)
     scores: Scores = np.bincount(places, weights=spread).astype(np.float64)
     complete = np.bincount(places) >= asked
-    best = np.lexsort((-ids, -scores, ~complete))[:RESCORED_MAX]
+    best = _order(scores, complete)[:RESCORED_MAX]
     having = np.stack([_members(posting.ids, ids[best]) for posting in postings], axis=1)
     terms = list(zip(weights, [needle(posting.term) for posting in postings], strict=True))
     texts = fetch(ids[best].tolist())
-    for place, has in zip(best.tolist(), having.tolist(), strict=True):
-        text, length = texts.get(int(ids[place]), ("", 1.0))
-        scores[place] = _bm25(text, length, [term for term, known in zip(terms, has, strict=True) if known])
-    order = np.lexsort((-ids, -scores, ~complete))[:k]
-    return [KeywordHit(int(ids[i]), float(scores[i]), bool(complete[i])) for i in order]
+    for place, object_id, has in zip(best.tolist(), ids[best].tolist(), having.tolist(), strict=True):
+        if object_id in texts:
+            scores[place] = _bm25(*texts[object_id], list(compress(terms, has)))
+    order = _order(scores, complete)[:k]
+    found = zip(ids[order].tolist(), scores[order].tolist(), complete[order].tolist(), strict=True)
+    return [KeywordHit(*hit) for hit in found]
+
+
+def _order(scores: Scores, complete: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Places from best to worst; ids ascend with their places, so the later of two equals comes first."""
+    raised = scores + complete * (scores.max() + 1.0)
+    backwards = np.argsort(-raised[::-1], kind="stable")
+    return len(scores) - 1 - backwards
 
 
 def _bm25(text: str, length: float, terms: Sequence[tuple[float, str]]) -> float:

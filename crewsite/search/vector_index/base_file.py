@@ -15,12 +15,15 @@ import re
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 from django.conf import settings
 
 from crewsite.search.vector_index.base import FaissBase
+
+if TYPE_CHECKING:
+    from crewsite.search.vector_index.rows import SpaceKey
 
 logger = logging.getLogger(__name__)
 
@@ -33,18 +36,6 @@ _ALIGN_BYTES: Final = 64
 _CHUNK_BYTES: Final = 1 << 20
 _STAMP_BYTES_MAX: Final = 1 << 16
 _SAFE: Final = re.compile(r"[^a-z0-9]+")
-
-
-@dataclass(frozen=True, slots=True)
-class SpaceKey:
-    """A space as the index needs it. The time it was opened tells two spaces of one number apart after a
-    restore.
-    """
-
-    id: int
-    signature: str
-    dim: int
-    opened: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,16 @@ from crewsite.embeddings.models import Vector
 from crewsite.embeddings.vectors import collection_seq, vectors_of, vectors_since
 from crewsite.search.constants import BASE_STALE_SHARE, BASE_TAIL_CHECKED, DELTA_MAX_ROWS
 from crewsite.search.vector_index.base import ArrayBase, Base, FaissBase, has_faiss
-from crewsite.search.vector_index.base_file import FileState, SpaceKey, base_open, base_path, file_state
-from crewsite.search.vector_index.rows import Delta, Floats, Found, is_whole, places_of, rows_read
+from crewsite.search.vector_index.base_file import FileState, base_open, base_path, file_state
+from crewsite.search.vector_index.rows import (
+    Delta,
+    Floats,
+    Found,
+    SpaceKey,
+    is_whole,
+    places_of,
+    rows_read,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -39,34 +47,37 @@ class CollectionIndex:
         """Objects that have a vector."""
         return len(self._delta) + (len(self._base.ids) - len(self._hidden) if self._base is not None else 0)
 
-    def refresh(self) -> CollectionIndex:
-        """Take in what was committed since: one indexed read when nothing was. Not for use inside a
-        transaction.
-        """
+    def refresh(self, newest: int) -> CollectionIndex:
+        """Take in what was committed up to the newest number, and after. Not for use inside a transaction."""
         with self._lock:
-            newest = collection_seq(self.space.id, self.collection)
-            if self._base is None or newest < self._seq or file_state(self._path) != self._file:
+            if self._base is None or file_state(self._path) != self._file or self._is_older(newest):
                 self._load()
             elif newest > self._seq:
                 self._pull()
         return self
 
-    def in_transaction(self) -> CollectionIndex:
-        """The same with what the running transaction wrote. What may be rolled back never enters the shared
-        state.
+    def in_transaction(self, newest: int) -> CollectionIndex:
+        """The same with what the running transaction wrote, which may be rolled back and so never enters the
+        shared state.
         """
         with self._lock:
-            newest = collection_seq(self.space.id, self.collection)
             if self._base is not None and newest == self._seq:
                 return self
             view = CollectionIndex(self.space, self.collection)
-            if self._base is None or newest < self._seq:
+            if self._base is None or self._is_older(newest):
                 view._load()
                 return view
             view.engine, view._base, view._file, view._seq = self.engine, self._base, self._file, self._seq
             view._delta, view._hidden = self._delta.copy(), set(self._hidden)
             view._pull()
             return view
+
+    def _is_older(self, newest: int) -> bool:
+        """Whether the rows have gone back behind what was read of them, as a restored database has.
+
+        Asked again, because another thread may have read on since `newest` was read.
+        """
+        return newest < self._seq and collection_seq(self.space.id, self.collection) < self._seq
 
     def fall_back(self) -> None:
         """Go on without faiss, which failed on this collection."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from functools import partial
-from typing import TYPE_CHECKING
 
 from django.db import connection, transaction
 from django.db.models import Count
@@ -20,34 +19,33 @@ from crewsite.search.constants import (
 from crewsite.search.vector_index.base import FaissBase
 from crewsite.search.vector_index.base_file import (
     BaseFileRefused,
-    SpaceKey,
     base_path,
     base_write,
     drafts_remove,
     stamp_read,
 )
 from crewsite.search.vector_index.collection import CollectionIndex
-from crewsite.search.vector_index.rows import rows_read
-
-if TYPE_CHECKING:
-    from crewsite.embeddings.models import Space
+from crewsite.search.vector_index.rows import SpaceKey, active_state, rows_read
 
 _lock = threading.Lock()
 _open: OrderedDict[tuple[SpaceKey, str], CollectionIndex] = OrderedDict()
 
 
-def space_key(space: Space) -> SpaceKey:
-    return SpaceKey(space.pk, space.signature, space.dim, space.created_at.isoformat())
+def collection_index(collection: str, signature: str) -> CollectionIndex | None:
+    """The collection's index, up to date, with this transaction's own writes if one is running.
 
-
-def collection_index(space: Space, collection: str) -> CollectionIndex:
-    """The collection's index, up to date, with this transaction's own writes if one is running."""
-    index = _index_of((space_key(space), collection))
+    None when the signature is not that of the active space.
+    """
+    state = active_state(collection)
+    if state is None or state[0].signature != signature:
+        return None
+    space, newest = state
+    index = _index_of((space, collection))
     if not connection.in_atomic_block:
-        return index.refresh()
+        return index.refresh(newest)
     # So that the next transaction finds what this one wrote instead of reading it again.
     transaction.on_commit(partial(_refresh_quietly, index), robust=True)
-    return index.in_transaction()
+    return index.in_transaction(newest)
 
 
 def forget_all() -> None:
@@ -68,38 +66,35 @@ def _index_of(key: tuple[SpaceKey, str]) -> CollectionIndex:
 
 
 def _refresh_quietly(index: CollectionIndex) -> None:
-    if not connection.in_atomic_block:
-        index.refresh()
+    state = active_state(index.collection)
+    if state is not None and state[0] == index.space and not connection.in_atomic_block:
+        index.refresh(state[1])
 
 
-def collections_of(space: Space) -> dict[str, int]:
+def collections_of(space_id: int) -> dict[str, int]:
     """Live vectors by collection."""
-    counted = Vector.objects.filter(space=space, data__isnull=False).values("collection")
+    counted = Vector.objects.filter(space_id=space_id, data__isnull=False).values("collection")
     return dict(counted.annotate(rows=Count("pk")).order_by("collection").values_list("collection", "rows"))
 
 
-def is_base_due(space: Space, collection: str, rows: int) -> bool:
+def is_base_due(space: SpaceKey, collection: str, rows: int) -> bool:
     """Whether a collection is large enough for a base file and has none that is whole and recent."""
     if rows < BASE_MIN_ROWS:
         return False
     try:
-        stamp = stamp_read(base_path(space.pk, collection))
+        stamp = stamp_read(base_path(space.id, collection))
     except (BaseFileRefused, OSError):
         return True
-    if (stamp.signature, stamp.collection, stamp.opened) != (
-        space.signature,
-        collection,
-        space_key(space).opened,
-    ):
+    if (stamp.signature, stamp.opened, stamp.collection) != (space.signature, space.opened, collection):
         return True
-    newer = Vector.objects.filter(space=space, collection=collection, seq__gt=stamp.last_seq).count()
+    newer = Vector.objects.filter(space_id=space.id, collection=collection, seq__gt=stamp.last_seq).count()
     return newer >= max(BASE_STALE_ROWS, stamp.rows * BASE_STALE_SHARE)
 
 
-def base_refresh(space: Space, collection: str) -> int:
+def base_refresh(space: SpaceKey, collection: str) -> int:
     """Write a collection's base file from its rows, as the one writer. Returns its live rows."""
-    path = base_path(space.pk, collection)
+    path = base_path(space.id, collection)
     drafts_remove(path)
-    rows = rows_read(space.pk, collection, space.dim)
-    base_write(path, FaissBase.from_rows(rows), space=space_key(space), collection=collection)
+    rows = rows_read(space.id, collection, space.dim)
+    base_write(path, FaissBase.from_rows(rows), space=space, collection=collection)
     return len(rows.ids)
