@@ -1,5 +1,5 @@
-"""Remembering which episodes were read, without making a read wait: marks are collected in the process and
-written together.
+"""Remembering which episodes were read, without making a read wait:
+marks are collected in the process and written together.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def note(ids: Iterable[int], *, at: dt.datetime | None = None) -> None:
 
 
 def flush() -> int:
-    """Write the marks; returns how many rows were marked. A failure is logged and drops the marks: they are
-    statistics.
+    """Write the marks; returns how many rows were marked.
+    A failure is logged and drops the marks: they are statistics.
     """
     with _lock:
         counts, latest = Counter(_pending), dict(_latest)

@@ -74,8 +74,8 @@ def _is_opposite(new: set[str], old: set[str]) -> bool:
 
 
 def _names(words: list[str]) -> set[str]:
-    """Folded words that look like names anywhere but at the start: capitals, or letters mixed with digits or
-    signs.
+    """Folded words that look like names anywhere but at the start:
+    capitals, or letters mixed with digits or signs.
     """
     return {fold(word) for word in words[1:] if _looks_like_a_name(word)} | {
         fold(word) for word in words[:1] if any(char.isupper() for char in word[1:]) or _has_digit(word)
@@ -93,8 +93,8 @@ def _has_digit(word: str) -> bool:
 
 
 def _subject_differs(new: list[str], old: list[str]) -> bool:
-    """A sentence starts with a capital whatever it is, so its first word counts as a name only when all else
-    is equal.
+    """A sentence starts with a capital whatever it is,
+    so its first word counts as a name only when all else is equal.
     """
     if not new or not old or [fold(word) for word in new[1:]] != [fold(word) for word in old[1:]]:
         return False

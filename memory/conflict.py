@@ -26,8 +26,8 @@ class Claim:
 
 
 def decide(existing: Claim | None, incoming: Claim) -> Decision:
-    """`confirm`: the same value, now said with more authority. The write being decided is by definition the
-    newer.
+    """`confirm`: the same value, now said with more authority.
+    The write being decided is by definition the newer.
     """
     if existing is None:
         return "create"

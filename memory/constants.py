@@ -40,13 +40,12 @@ POOL_PER_HIT: Final = 5
 MAX_POOL: Final = 1_000
 GUARDED_HITS: Final = 2
 LONG_TEXT_CHARS: Final = 300
-# Where a row has no vector, its keyword score stands in for the cosine, scaled so that a full match counts
-# like a row
-# that is just admitted (2.4, the floor of admission).
+# Where a row has no vector, its keyword score stands in for the cosine, scaled so that a full match
+# counts like a row that is just admitted (2.4, the floor of admission).
 KEYWORD_AS_COSINE: Final = 0.55
 MIN_COSINE: Final = 1e-6  # a cosine of 0 or less is counted as this, so that the logarithm exists
-# With no vectors at all the floors of admission have nothing to look at; half of the question's words must be
-# there.
+# With no vectors at all the floors of admission have nothing to look at;
+# half of the question's words must be there.
 KEYWORD_RUNG_MIN_OVERLAP: Final = 0.5
 SECONDS_PER_DAY: Final = 86_400.0
 BULK_ROWS_PER_TRANSACTION: Final = 500  # keeps the write lock of a bulk import under half a second
@@ -62,8 +61,8 @@ HISTORY_DAYS: Final = 181
 HISTORY_CACHE_SECONDS: Final = 5.0
 HISTORY_TITLE_MAX_CHARS: Final = 200
 
-# Documents and history at the reference window (2, table; seed 004, "Per-section caps"): int(165_000 x
-# fraction).
+# Documents and history at the reference window (2, table;
+# seed 004, "Per-section caps"): int(165_000 x fraction).
 CONTEXT_BUDGET_BASE_CHARS: Final = 165_000
 PREFERENCES_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.026)
 PROJECTS_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.039)
@@ -88,8 +87,8 @@ class Thresholds:
     latin_only: bool = False
 
 
-# Those of the 0.6B model (seed 004, `_EPISODIC_RELEVANCE_THRESHOLD` and its neighbours), also used for
-# unknown models.
+# Those of the 0.6B model (seed 004, `_EPISODIC_RELEVANCE_THRESHOLD` and its neighbours),
+# also used for unknown models.
 SEED_THRESHOLDS: Final = Thresholds(near_duplicate=0.88, relevance=0.55, relevance_long=0.42)
 
 THRESHOLDS: Final[dict[str, Thresholds]] = {

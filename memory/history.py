@@ -38,8 +38,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One local day: its number of entries, and those that its age still shows, in the order of their
-    times.
+    """One local day: its number of entries,
+    and those that its age still shows, in the order of their times.
     """
 
     day: dt.date
@@ -101,8 +101,8 @@ _cache: dict[tuple[int, int, dt.date], tuple[float, tuple[str, ...]]] = {}
 
 
 def cache_drop(workspace_id: int) -> None:
-    """Forget what was rendered for a workspace in this process; other processes follow within the cache's
-    five seconds.
+    """Forget what was rendered for a workspace in this process;
+    other processes follow within the cache's five seconds.
     """
     with _lock:
         for key in [key for key in _cache if key[0] == workspace_id]:

@@ -1,5 +1,5 @@
-"""The order of episodes: score, admission, recall guard and diversity (chapter 02, 2.4). Pure: values in,
-values out.
+"""The order of episodes: score, admission, recall guard and diversity (chapter 02, 2.4).
+Pure: values in, values out.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ Order = Literal["score", "relevance"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One episode that a leg found. `cosine` is raw, `keyword` scaled 0..1 within the set; None: not found by
-    that leg.
+    """One episode that a leg found. `cosine` is raw, `keyword` scaled 0..1 within the set;
+    None: not found by that leg.
     """
 
     object_id: int
@@ -62,8 +62,8 @@ def pool_size(limit: int) -> int:
 
 
 def log_score(candidate: Candidate) -> float:
-    """ln(cosine x (0.7 + 0.3 x importance) x exp(-rate x days)). As a logarithm no age is old enough to
-    become 0.
+    """ln(cosine x (0.7 + 0.3 x importance) x exp(-rate x days)).
+    As a logarithm no age is old enough to become 0.
     """
     cosine = candidate.cosine
     if cosine is None:
@@ -75,8 +75,8 @@ def log_score(candidate: Candidate) -> float:
 
 
 def relevance(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """0..1 by id: 0.6 of the vector leg and 0.4 of the keyword leg, each scaled within the set; a lone leg
-    counts whole.
+    """0..1 by id: 0.6 of the vector leg and 0.4 of the keyword leg, each scaled within the set;
+    a lone leg counts whole.
     """
     cosines = {c.object_id: c.cosine for c in candidates if c.cosine is not None}
     keywords = {c.object_id: c.keyword for c in candidates if c.keyword is not None}
@@ -106,8 +106,8 @@ def is_admitted(
 
 
 def rank(candidates: Sequence[Candidate], *, order: Order, limit: int, mmr: bool = True) -> list[Ranked]:
-    """The best `limit` of all candidates, best first; with `mmr` a later place goes to what the earlier ones
-    do not say.
+    """The best `limit` of all candidates, best first;
+    with `mmr` a later place goes to what the earlier ones do not say.
     """
     if limit <= 0 or not candidates:
         return []
@@ -129,8 +129,8 @@ def rank(candidates: Sequence[Candidate], *, order: Order, limit: int, mmr: bool
 
 
 def _as_share_of_best(logs: Mapping[int, float]) -> dict[int, float]:
-    """Scores relative to the best one, 0..1: for showing and for diversity. The order itself is taken from
-    the logarithms.
+    """Scores relative to the best one, 0..1: for showing and for diversity.
+    The order itself is taken from the logarithms.
     """
     best = max(logs.values())
     return {pk: math.exp(value - best) for pk, value in logs.items()}

@@ -1,5 +1,5 @@
-"""What services and selectors of layers 1 to 5 answer: frozen values. A refusal is an answer, never an
-exception.
+"""What services and selectors of layers 1 to 5 answer: frozen values.
+A refusal is an answer, never an exception.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class SemanticResult:
-    """`row` is the live row under the key after the call; None only when the write was refused before one was
-    looked up.
+    """`row` is the live row under the key after the call;
+    None only when the write was refused before one was looked up.
     """
 
     outcome: Literal["created", "updated", "unchanged", "refused"]
@@ -34,8 +34,8 @@ class SemanticResult:
 
 @dataclass(frozen=True, slots=True)
 class EpisodicResult:
-    """`row` is the new row, or the existing one when `deduped`. `possibly_supersedes` is the id of the older
-    episode.
+    """`row` is the new row, or the existing one when `deduped`.
+    `possibly_supersedes` is the id of the older episode.
     """
 
     outcome: Literal["stored", "deduped", "refused"]
@@ -111,8 +111,8 @@ class EpisodicHit:
 
 @dataclass(frozen=True, slots=True)
 class EpisodicSearch:
-    """`rung` is the step of the ladder that answered (`faiss`, `numpy`, `keyword`); `degraded` says why not a
-    higher one.
+    """`rung` is the step of the ladder that answered (`faiss`, `numpy`, `keyword`);
+    `degraded` says why not a higher one.
     """
 
     hits: tuple[EpisodicHit, ...]

@@ -1,5 +1,5 @@
-"""What a key, a value, a text, an importance and a tag may be. Pure; each check names the rule it
-refuses by.
+"""What a key, a value, a text, an importance and a tag may be.
+Pure; each check names the rule it refuses by.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def parse_prefixes(text: str) -> tuple[str, ...]:
 
 
 def clean_value(value: Json) -> Json:
-    """The value with every text in it, keys included, made storable. Raises RecursionError on absurd
-    nesting.
+    """The value with every text in it, keys included, made storable.
+    Raises RecursionError on absurd nesting.
     """
     if isinstance(value, str):
         return clean(value)
@@ -114,8 +114,8 @@ def parse_value(value: Any) -> Any:
 
 
 def render_value(value: Json) -> str:
-    """A value as words, for the index, for screening and for quoting: lists and objects flattened, keys
-    kept.
+    """A value as words, for the index, for screening and for quoting:
+    lists and objects flattened, keys kept.
     """
     return " ".join(_words_of(value))
 
@@ -182,8 +182,8 @@ class Tags:
 
 
 def tags_of(tags: Iterable[str]) -> Tags:
-    """Folded, without duplicates, at most ten; `dropped` lists as given those that are no tags or are too
-    many.
+    """Folded, without duplicates, at most ten;
+    `dropped` lists as given those that are no tags or are too many.
     """
     kept: list[str] = []
     dropped: list[str] = []

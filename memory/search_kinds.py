@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crewsite.search.kinds import RecallHit
-
 from crewsite.accounts.models import Workspace
 from crewsite.search.collections import collection_name
+from crewsite.search.kinds import RecallHit
 from memory.models import EpisodicMemory, SemanticMemory
 from memory.rules import render_value
 from memory.selectors import episodic_search, semantic_search

@@ -1,5 +1,5 @@
-"""Searching facts and episodes, and counting layers. Candidates come from the index, every row from the
-database.
+"""Searching facts and episodes, and counting layers.
+Candidates come from the index, every row from the database.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def episodic_search(
 
 
 def semantic_search(*, home: Workspace, query: str, limit: int = 20, mode: Mode = "auto") -> SemanticSearch:
-    """Facts of a home by 0.6 of the vector and 0.4 of the keyword score; by the keyword score alone without
-    vectors.
+    """Facts of a home by 0.6 of the vector and 0.4 of the keyword score;
+    by the keyword score alone without vectors.
     """
     query, limit = clean(query).strip(), min(limit, MAX_POOL)
     if not query or limit <= 0:

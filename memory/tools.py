@@ -1,5 +1,5 @@
-"""Tools a model may call: recall and remember. They add to the services only what a conversation's mode
-allows.
+"""Tools a model may call: recall and remember.
+They add to the services only what a conversation's mode allows.
 """
 
 from __future__ import annotations
@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from crewsite.security.fencing import neutralise
-
 from crewsite.llm.tools import ToolContext, ToolResult
 from crewsite.search.recall import search_all
+from crewsite.security.fencing import neutralise
 from crewsite.security.origin import Origin, Source
 from crewsite.security.redaction import redact
 from memory.constants import (
@@ -140,8 +139,8 @@ def _origin(context: ToolContext) -> Origin:
 
 
 def _line(hit: RecallHit) -> str:
-    """Redacted again on the way out: a row may be older than a pattern. Then made unable to imitate our
-    markers.
+    """Redacted again on the way out: a row may be older than a pattern.
+    Then made unable to imitate our markers.
     """
     date = f"{hit.at:%Y-%m-%d} " if hit.at else ""
     return f"- {date}{neutralise(redact(hit.text).text)} [{hit.citation}]"

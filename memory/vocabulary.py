@@ -1,5 +1,5 @@
-"""Words that make two nearly equal texts say different things: numbers, dates, negations, opposites. Data
-only.
+"""Words that make two nearly equal texts say different things:
+numbers, dates, negations, opposites. Data only.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ NEGATIONS: Final = _words("""
     нет без никогда
 """)
 
-# Words that turn a sentence round without a negation: one of a pair in one text and the other in the other
-# decides.
+# Words that turn a sentence round without a negation:
+# one of a pair in one text and the other in the other decides.
 _PAIRS: Final = """
         on/off enabled/disabled enable/disable open/closed likes/dislikes like/dislike loves/hates
         love/hate passed/failed passes/fails up/down increase/decrease increased/decreased

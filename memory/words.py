@@ -1,5 +1,5 @@
-"""Words of a text as the keyword side compares them: language by its function words, folded, stemmed.
-Pure.
+"""Words of a text as the keyword side compares them:
+language by its function words, folded, stemmed. Pure.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def stems(text: str, *, language: str = "", drop_function_words: bool = True) ->
 
 
 def fact_overlap(query: str, *, key: str, value: str, key_weight: float) -> float:
-    """How many of the question's words a fact has, each counted `key_weight` times when its key has it; 0 or
-    more.
+    """How many of the question's words a fact has,
+    each counted `key_weight` times when its key has it; 0 or more.
     """
     language = detect_language(query)
     asked = stems(query, language=language)

@@ -1,5 +1,5 @@
-"""What the admin pages of memory share: only the viewer's workspaces, saving through services, and a row's
-events.
+"""What the admin pages of memory share:
+only the viewer's workspaces, saving through services, and a row's events.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class ServiceSavedMixin:
     """A form that a service saves. `save_through_service` answers (row in force, refusal); a refusal is
     shown, not saved.
 
-    The refusal is kept on the object, because the page's transaction must commit: it holds the refusal's
-    audit event.
+    The refusal is kept on the object, because the page's transaction must commit:
+    it holds the refusal's audit event.
     """
 
     def save_through_service(
@@ -61,8 +61,8 @@ class ServiceSavedMixin:
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.method == "POST":
-            # Django opens a transaction around the form; embedding first fills the cache, so that no lock
-            # waits for it.
+            # Django opens a transaction around the form;
+            # embedding first fills the cache, so that no lock waits for it.
             text = self.text_to_embed(request.POST)
             if text:
                 embed_document(text)

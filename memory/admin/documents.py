@@ -1,5 +1,5 @@
-"""Preferences and projects in admin: editing makes a version, old versions show what changed and can be
-restored.
+"""Preferences and projects in admin:
+editing makes a version, old versions show what changed and can be restored.
 """
 
 from __future__ import annotations
@@ -82,12 +82,11 @@ class DocumentAdmin(OwnWorkspacesMixin, ServiceSavedMixin, ModelAdmin):
     def restore_version(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for row in queryset.select_related("workspace").order_by("pk"):
             result = document_restore(row=row, origin=admin_origin(request), author=author_of(request))
-            if result.outcome == "refused":
+            if result.outcome == "refused" or result.row is None:
                 self.message_user(request, f"{row}: {result.message}", messages.WARNING)
             else:
-                self.message_user(
-                    request, f"{row} is in force as version {result.row.version}.", messages.SUCCESS
-                )  # type: ignore[union-attr]
+                done = f"{row} is in force as version {result.row.version}."
+                self.message_user(request, done, messages.SUCCESS)
 
     @admin.display(description="Changes to the version before")
     def changes(self, row: VersionedDocument) -> str:

@@ -43,8 +43,8 @@ class EpisodeForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["home", "text", "importance", "tags"]
 
     def _post_clean(self) -> None:
-        """The service checks the row and words the refusal; a form of its own rules would say them a second
-        time.
+        """The service checks the row and words the refusal;
+        a form of its own rules would say them a second time.
         """
 
 

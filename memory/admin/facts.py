@@ -39,8 +39,8 @@ class FactForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["home", "key", "value", "confidence"]
 
     def _post_clean(self) -> None:
-        """The service checks the row and words the refusal; a form of its own rules would say them a second
-        time.
+        """The service checks the row and words the refusal;
+        a form of its own rules would say them a second time.
         """
 
 

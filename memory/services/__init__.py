@@ -1,5 +1,5 @@
-"""Every write to layers 1 to 5. Doors import from here; which file holds a topic is this package's
-business.
+"""Every write to layers 1 to 5.
+Doors import from here; which file holds a topic is this package's business.
 """
 
 from memory.services.bulk import episodic_write_many

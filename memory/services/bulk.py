@@ -99,8 +99,8 @@ def _result(
     origin: Origin,
     events: list[MemoryEvent],
 ) -> EpisodicResult:
-    """The answer for one draft, with its event. The first draft of a text takes its new row; later ones meet
-    it.
+    """The answer for one draft, with its event.
+    The first draft of a text takes its new row; later ones meet it.
     """
     if isinstance(item, Refusal):
         return EpisodicResult("refused", None, item.code, item.message)

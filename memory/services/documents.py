@@ -42,8 +42,8 @@ def document_replace(
     now: dt.datetime | None = None,
     override_screen: bool = False,
 ) -> DocumentResult:
-    """Put a new version in force. Empty or over-cap text is refused unless a person wrote it (the prompt cuts
-    it then).
+    """Put a new version in force. Empty or over-cap text is refused
+    unless a person wrote it (the prompt cuts it then).
     """
     layer, text, now = LAYERS[model], clean(text).strip(), now or timezone.now()
     refusal = _size_refusal(text, cap=CAPS[model], origin=origin)

@@ -1,5 +1,5 @@
-"""Writing one episode: gate, duplicates, changed facts and the cap of a home (chapter 02, 2.4). Bulk writes
-are in `bulk`.
+"""Writing one episode: gate, duplicates, changed facts and the cap of a home (chapter 02, 2.4).
+Bulk writes are in `bulk`.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def episodic_write(
     """Store an episode, or say which live one says the same.
 
     `preserve` (imports): no row that is here is changed, merged into or evicted; a full home refuses. With
-    `defer_embedding`, or while no embedder is ready, only exact duplicates are seen and the backfill embeds
-    the row.
+    `defer_embedding`, or while no embedder is ready,
+    only exact duplicates are seen and the backfill embeds the row.
     """
     now = now or timezone.now()
     draft = EpisodicDraft(text, importance, tuple(tags), created_at)
@@ -182,8 +182,8 @@ def prepare(
     override_screen: bool = False,
     queue_refused: bool = True,
 ) -> Prepared | Refusal:
-    """Clean and check a draft; a refusal is audited, and put in the review queue when a person asked for the
-    write.
+    """Clean and check a draft; a refusal is audited,
+    and put in the review queue when a person asked for the write.
     """
     text, tags, importance = (
         clean(draft.text).strip(),
@@ -257,8 +257,8 @@ def store_full(prepared: Prepared, *, home: Workspace, origin: Origin) -> Episod
 
 
 def near_twins(home: Workspace, text: str, embedding: Embedding | None) -> list[Twin]:
-    """Live rows nearer than the model's threshold, nearest first. Matches that are tombstoned meanwhile are
-    skipped.
+    """Live rows nearer than the model's threshold, nearest first.
+    Matches that are tombstoned meanwhile are skipped.
     """
     if embedding is None:
         return []

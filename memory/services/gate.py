@@ -1,15 +1,14 @@
-"""What every text meets before it becomes memory: injection screening, then the refusal of credentials. Both
-are audited.
+"""What every text meets before it becomes memory:
+injection screening, then the refusal of credentials. Both are audited.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crewsite.security.redaction import credential_families, snippet
-
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
+from crewsite.security.redaction import credential_families, snippet
 from crewsite.security.screening import screen
 from memory.models import ReviewItem
 from memory.results import Refusal

@@ -71,8 +71,8 @@ def history_append(
 
 
 def history_prune(now: dt.datetime) -> int:
-    """Delete entries of `history_max_days` local days of age and more, in every workspace; the events keep
-    the counts.
+    """Delete entries of `history_max_days` local days of age and more, in every workspace;
+    the events keep the counts.
     """
     deleted = 0
     keep = dt.timedelta(days=history_max_days())
@@ -98,8 +98,8 @@ def history_prune(now: dt.datetime) -> int:
 
 
 def _forget_rendering(workspace: Workspace) -> None:
-    """At once for this transaction, and again on commit: another thread may have rendered the old rows
-    meanwhile.
+    """At once for this transaction, and again on commit:
+    another thread may have rendered the old rows meanwhile.
     """
     cache_drop(workspace.pk)
     transaction.on_commit(partial(cache_drop, workspace.pk))

@@ -26,8 +26,8 @@ Restorable = SemanticMemory | EpisodicMemory | VersionedDocument
 
 
 def memory_restore(*, row: Restorable, origin: Origin, now: dt.datetime | None = None) -> RestoreResult:
-    """Make a row of layer 1, 2, 4 or 5 live again. What took its place is superseded by it, under the same
-    rules.
+    """Make a row of layer 1, 2, 4 or 5 live again.
+    What took its place is superseded by it, under the same rules.
     """
     now = now or timezone.now()
     if isinstance(row, SemanticMemory):

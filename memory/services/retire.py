@@ -1,5 +1,5 @@
-"""Retiring episodes that quote a value which was just replaced: few, word for word, and never what still may
-hold.
+"""Retiring episodes that quote a value which was just replaced:
+few, word for word, and never what still may hold.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def retire_quoting_episodes(
 ) -> tuple[int, ...]:
     """Tombstone at most three episodes that quote the old value and not the new one; returns their ids.
 
-    Those sharing a word with the key go first, then newer ones. What a person asked to keep falls only to a
-    person.
+    Those sharing a word with the key go first, then newer ones.
+    What a person asked to keep falls only to a person.
     """
     old, new = render_value(old_value).strip(), render_value(new_value).strip()
     if len(old) < MIN_QUOTED_CHARS or quotes(new, old):

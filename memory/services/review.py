@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
     from crewsite.security.origin import Origin
 
-# By the item's kind, else by the layer its payload names. Each is `fn(*, item, origin, author) ->
-# ReviewOutcome`.
+# By the item's kind, else by the layer its payload names.
+# Each is `fn(*, item, origin, author) -> ReviewOutcome`.
 ACCEPTORS: Final[dict[str, str]] = {
     ReviewItem.Kind.POSSIBLY_SUPERSEDES: "memory.services.accept.supersession_accept",
     "semantic": "memory.services.accept.semantic_accept",
@@ -44,8 +44,8 @@ def review_add(
 
 
 def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
-    """Do what the item proposes, then close it. Doing comes first: a crash between leaves the item open, not
-    lost.
+    """Do what the item proposes, then close it.
+    Doing comes first: a crash between leaves the item open, not lost.
     """
     item = ReviewItem.objects.select_related("home").get(pk=item.pk)
     if item.state != ReviewItem.State.OPEN:

@@ -64,8 +64,8 @@ def semantic_write(
     now: dt.datetime | None = None,
     override_screen: bool = False,
 ) -> SemanticResult:
-    """Set a key. A changed value keeps its predecessor, tombstoned as superseded and linked to the new
-    row.
+    """Set a key. A changed value keeps its predecessor,
+    tombstoned as superseded and linked to the new row.
     """
     checked = _check(
         home=home, key=key, value=value, origin=origin, confidence=confidence, override_screen=override_screen
@@ -73,8 +73,8 @@ def semantic_write(
     if isinstance(checked, Refusal):
         return SemanticResult("refused", None, checked.code, checked.message)
     write = _Write(home, key, checked[0], float(confidence), origin, author, now or timezone.now())
-    # A look before the lock only saves the embedding of a value that will not be stored; the decision is made
-    # under it.
+    # A look before the lock only saves the embedding of a value that will not be stored;
+    # the decision is made under it.
     stores = decide(_claim_of(_live(write)), write.claim) in {"create", "replace"}
     embedding = embed_document(index_text(key, write.value)) if stores else None
     with home_locked(home):
@@ -92,8 +92,8 @@ def semantic_set_if_absent(
     author: User | None = None,
     now: dt.datetime | None = None,
 ) -> SemanticResult:
-    """For imports: creates the fact, never touches one that is there (`unchanged` with that row). Embedded
-    later.
+    """For imports: creates the fact,
+    never touches one that is there (`unchanged` with that row). Embedded later.
     """
     checked = _check(home=home, key=key, value=value, origin=origin, confidence=confidence)
     if isinstance(checked, Refusal):
@@ -215,8 +215,8 @@ def _apply(
 
 
 def _replace(write: _Write, old: SemanticMemory, embedding: Embedding | None) -> SemanticResult:
-    # The old row goes first: one live row a key is a constraint of the table. The link follows the new row's
-    # id.
+    # The old row goes first: one live row a key is a constraint of the table.
+    # The link follows the new row's id.
     old.mark_deleted(reason=SUPERSEDED, now=write.now)
     old.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
     row = _insert(write, embedding)

@@ -1,5 +1,5 @@
-"""`crew memory`: look at facts and episodes, search them, store one, bring one back. Parses, calls one
-service, prints.
+"""`crew memory`: look at facts and episodes, search them, store one, bring one back.
+Parses, calls one service, prints.
 """
 
 from __future__ import annotations
