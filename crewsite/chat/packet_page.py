@@ -24,6 +24,7 @@ ROW_PAGES: Final[dict[str, tuple[str, str]]] = {
 KIND_ALIASES: Final = {"lessons": "lesson", "facts": "semantic", "episodes": "episodic"}
 TITLES: Final[dict[str, str]] = {
     "preamble": "Rules and runtime",
+    "authority": "What outweighs what",
     "agent": "Agent prompt",
     "agent_prompt": "Agent prompt",
     "semantic": "Facts",

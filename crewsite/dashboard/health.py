@@ -27,7 +27,7 @@ class SiteHealth:
         return [
             (name.replace("_", " ").capitalize(), value)
             for name, value in self.report["index"].items()
-            if name not in skipped and isinstance(value, int | str)
+            if name not in skipped and isinstance(value, int | str) and value != ""
         ]
 
     @property

@@ -44,6 +44,11 @@ REMEDIES: Final[dict[str, Remedy]] = {
             "It was damaged and has been made again from the rows. Nothing is lost.",
         ),
         Remedy(
+            "keyword_index_behind",
+            "The keyword index is being filled",
+            "Some older rows are not found by words yet; the worker is catching up.",
+        ),
+        Remedy(
             "faiss_unavailable",
             "FAISS is not usable",
             "Vectors are compared one by one: the same answers, slower.",

@@ -40,5 +40,11 @@ def thousands(number: Any) -> str:
 
 
 @register.filter
+def plain(code: str) -> str:
+    """A code of ours as words: `keyword_only` becomes `keyword only`."""
+    return str(code).replace("_", " ")
+
+
+@register.filter
 def source_words(source: str) -> str:
     return SOURCE_WORDS.get(Source(source), source) if source in Source.values else source

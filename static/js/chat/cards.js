@@ -43,8 +43,19 @@ function fillDetails(card, frame) {
   show(card.querySelector(".tool-more"), parts.length > 0);
 }
 
+// What the tool was given to keep, in words; its arguments come as JSON that may have been cut short.
+function given(args) {
+  try {
+    const { text, key, value } = JSON.parse(args);
+    return text || (key ? `${key} = ${asText(value)}` : "");
+  } catch {
+    return "";
+  }
+}
+
 // `data` names what was written: kind lesson, semantic or episodic, its id and the outcome. A lesson comes with its
-// rule; for the others the sentence of the result says it, less the words that the title already has.
+// rule; for the others it is
+// what the tool was given, or the sentence of the result, less the words that the title already has.
 function fillOutcome(card, frame) {
   const data = frame.data;
   const isLesson = data.kind === "lesson" || frame.name === "learn_add";
@@ -55,7 +66,7 @@ function fillOutcome(card, frame) {
   setIcon(card.querySelector(".tool-icon"), saved ? (isLesson ? "lesson" : "bookmark") : "alert");
   card.querySelector(".tool-title").textContent = label;
   const sentence = asText(frame.result).replace(/^(Lesson saved|Fact saved|Fact already known|Saved|Not saved|Not stored): /, "");
-  const said = saved ? data.rule || sentence : data.message || sentence;
+  const said = saved ? data.rule || given(frame.args) || sentence : data.message || sentence;
   const text = card.querySelector(".tool-text");
   text.textContent = said ?? "";
   show(text, Boolean(said));

@@ -2,6 +2,7 @@
 import { announce } from "./announce.js";
 import { markUndone, undoFailed } from "./cards.js";
 import { byId, show } from "./dom.js";
+import { refreshList } from "./list.js";
 import * as thread from "./thread.js";
 
 const MODES = {
@@ -43,6 +44,8 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
       running.add(frame.turn);
       if (known && !known.hasAttribute("data-live")) thread.restart(frame.turn);
       else thread.answerOf(frame.turn);
+      for (const note of document.querySelectorAll(`.note[data-waiting="${frame.turn}"]`)) note.remove();
+      if (frame.title && byId("thread-title").textContent !== frame.title) refreshList();
       announce("Answering.");
       settle();
     },

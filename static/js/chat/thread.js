@@ -44,8 +44,9 @@ export function confirmUser(message, clientKey) {
 }
 
 // What a command answered: shown to this person, not part of the transcript.
-export function addNote({ text, html, level }) {
+export function addNote({ text, html, level, data }) {
   const node = make("div", `note prose${level === "warning" ? " note-warning" : ""}`);
+  if (data?.turn) node.dataset.waiting = data.turn;
   if (html) node.innerHTML = html; // rendered and sanitised by the server
   else node.textContent = text;
   decorate(node);
