@@ -1,4 +1,5 @@
-"""`python -m bench NAME [--json PATH] [...]`: runs one benchmark (or `all`), prints its table, and says whether its bars hold."""
+"""`python -m bench NAME [--json PATH]`: runs one benchmark (or `all`), prints its table, and says whether
+its bars hold."""
 
 from __future__ import annotations
 

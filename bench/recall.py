@@ -1,4 +1,5 @@
-"""Recall over many episodes, beside the two things it cannot be faster than: embedding the query and searching vectors."""
+"""Recall over many episodes, beside the two things it cannot be faster than: embedding the query and
+searching vectors."""
 
 from __future__ import annotations
 
@@ -48,7 +49,12 @@ def store(rng: random.Random, rows: int) -> None:
     home, origin = default_workspace(), Origin(source=Source.IMPORT)
     for number in range(rows):
         result = episodic_write(
-            home=home, text=sentence(rng, number), origin=origin, importance=rng.random(), preserve=True, defer_embedding=True
+            home=home,
+            text=sentence(rng, number),
+            origin=origin,
+            importance=rng.random(),
+            preserve=True,
+            defer_embedding=True,
         )
         if result.outcome != "stored":
             raise SystemExit(f"Row {number} was not stored: {result.message}")
@@ -71,7 +77,7 @@ def embed_here(query: str) -> None:
     embed_query(query)
 
 
-def bare_embedder():  # type: ignore[no-untyped-def]  # noqa: ANN201
+def bare_embedder():  # type: ignore[no-untyped-def]
     from llama_cpp import Llama
 
     from crewsite.embeddings.service import get_embedder
@@ -80,7 +86,7 @@ def bare_embedder():  # type: ignore[no-untyped-def]  # noqa: ANN201
     return model.embed
 
 
-def plain_faiss(rows: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
+def plain_faiss(rows: int):  # type: ignore[no-untyped-def]
     import faiss
     import numpy as np
 

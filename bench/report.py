@@ -1,4 +1,4 @@
-"""What every benchmark returns: figures, the bars they are held against, and the machine they were taken on."""
+"""What every benchmark returns: figures, the bars they are held against, and the machine."""
 
 from __future__ import annotations
 
@@ -32,12 +32,23 @@ class Report:
         width = max(map(len, self.figures))
         print(f"\n{self.name}  ({machine()})")
         for key, value in self.figures.items():
-            bar = f"   bar {self.bars[key][0]} {self.bars[key][1]:g}  {'ok' if self.holds(key) else 'MISSED'}" if key in self.bars else ""
+            bar = (
+                f"   bar {self.bars[key][0]} {self.bars[key][1]:g}  {'ok' if self.holds(key) else 'MISSED'}"
+                if key in self.bars
+                else ""
+            )
             print(f"  {key:<{width}}  {value:>12,.3f}{bar}")
 
     def as_json(self) -> str:
         return json.dumps(
-            {"name": self.name, "figures": self.figures, "bars": self.bars, "ok": self.ok, "machine": machine()}, indent=2
+            {
+                "name": self.name,
+                "figures": self.figures,
+                "bars": self.bars,
+                "ok": self.ok,
+                "machine": machine(),
+            },
+            indent=2,
         )
 
 

@@ -1,4 +1,5 @@
-"""Makes the virtual environment and installs the project into it. Runs under the system's Python, so: standard library only.
+"""Makes the virtual environment and installs the project into it. Runs under the system's Python, so:
+standard library only.
 
 A stamp in the environment remembers what it was built from; when nothing changed, this returns at once.
 """
@@ -18,7 +19,8 @@ VENV = ROOT / ".venv"
 STAMP = VENV / ".crewsite-installed"
 MIN_PYTHON = (3, 11)
 
-# llama.cpp is compiled once (about five minutes on two cores; pip keeps the wheel). Only the library is needed. The
+# llama.cpp is compiled once (about five minutes on two cores; pip keeps the wheel). Only the library is
+# needed. The
 # build does not tune itself to this very processor, because a cached wheel may outlive it.
 LLAMA_CMAKE_ARGS = (
     "-DGGML_NATIVE=OFF -DGGML_OPENMP=OFF -DLLAVA_BUILD=OFF -DMTMD_BUILD=OFF -DLLAMA_CURL=OFF"
@@ -45,15 +47,23 @@ def fingerprint(extras: str) -> str:
 
 def check_machine() -> None:
     if sys.version_info < MIN_PYTHON:
-        fail(f"Python {sys.version.split()[0]} is too old.", "Install Python 3.11 or newer (Debian: apt install python3).")
+        fail(
+            f"Python {sys.version.split()[0]} is too old.",
+            "Install Python 3.11 or newer (Debian: apt install python3).",
+        )
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
     except ImportError:
         fail("this Python cannot make virtual environments.", "Debian: apt install python3-venv")
-    missing = [name for name, found in (("a C++ compiler", _compiler()), ("make", shutil.which("make"))) if not found]
+    missing = [
+        name for name, found in (("a C++ compiler", _compiler()), ("make", shutil.which("make"))) if not found
+    ]
     if missing:
-        fail(f"{' and '.join(missing)} missing; llama.cpp is compiled once.", "Debian: apt install build-essential")
+        fail(
+            f"{' and '.join(missing)} missing; llama.cpp is compiled once.",
+            "Debian: apt install build-essential",
+        )
 
 
 def _compiler() -> str | None:
@@ -66,7 +76,10 @@ def pip(*args: str, what: str) -> None:
     environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
     done = subprocess.run([str(VENV / "bin" / "python"), "-m", "pip", *args], env=environment, check=False)  # noqa: S603
     if done.returncode:
-        fail(f"{what} failed.", "Read pip's message above; check the network and free disk space, then run it again.")
+        fail(
+            f"{what} failed.",
+            "Read pip's message above; check the network and free disk space, then run it again.",
+        )
 
 
 def install(extras: str) -> None:
@@ -78,7 +91,15 @@ def install(extras: str) -> None:
         venv.create(VENV, with_pip=True, clear=VENV.exists())
     say("installing dependencies; the first time llama.cpp is compiled, which takes about five minutes")
     target = f"{ROOT}[{extras}]" if extras else str(ROOT)
-    pip("install", "--quiet", "-c", str(ROOT / "constraints.txt"), "-e", target, what="Installing the dependencies")
+    pip(
+        "install",
+        "--quiet",
+        "-c",
+        str(ROOT / "constraints.txt"),
+        "-e",
+        target,
+        what="Installing the dependencies",
+    )
     STAMP.write_text(fingerprint(extras))
     say("installed")
 

@@ -6,7 +6,8 @@ import os
 import sys
 from typing import Final
 
-# What people type -> the management command. Words not listed pass through, so every Django command works too.
+# What people type -> the management command. Words not listed pass through, so every Django command
+# works too.
 ALIASES: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("login-link",): ("login_link",),
     ("setup-owner",): ("setup_owner",),

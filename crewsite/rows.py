@@ -1,4 +1,5 @@
-"""Abstract bases every memory table shares: identity and times, and the tombstone that keeps what was deleted."""
+"""Abstract bases every memory table shares: identity and times, and the tombstone that keeps what was
+deleted."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class LiveManager(models.Manager[M]):
 
 
 class TombstonableRow(Row):
-    """A row that heuristics and people mark deleted instead of removing; any read through `objects` skips it."""
+    """A row that heuristics and people mark deleted instead of removing; any read through `objects`
+    skips it."""
 
     is_deleted = models.BooleanField(default=False, db_index=True)
     deleted_at = models.DateTimeField(null=True, blank=True)

@@ -1,17 +1,20 @@
-"""Admin bases every app shares: read-only pages for derived and audit rows, and undoable pages for tombstonable rows."""
+"""Admin bases every app shares: read-only pages for derived and audit rows, and undoable pages for
+tombstonable rows."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
-from django.db import models
-from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 
 from crewsite.security.origin import Origin, Source, Surface
+
+if TYPE_CHECKING:
+    from django.db import models
+    from django.http import HttpRequest
 
 
 def admin_origin(request: HttpRequest) -> Origin:
@@ -38,15 +41,17 @@ class ReadOnlyModelAdmin(ModelAdmin):
 
 
 class UndoableModelAdmin(ModelAdmin):
-    """Lists live and tombstoned rows; deleting means tombstoning, and both ways go through the app's services.
+    """Lists live and tombstoned rows; deleting means tombstoning, and both ways go through the app's
+    services.
 
-    Subclasses implement `tombstone_row` and `restore_row`; each returns an empty text on success, else the refusal.
+    Subclasses implement `tombstone_row` and `restore_row`; each returns an empty text on success, else
+    the refusal.
     """
 
     actions = ["tombstone_selected", "restore_selected"]
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
-        return self.model.all_objects.all()  # type: ignore[attr-defined,no-any-return]
+        return self.model.all_objects.all()  # type: ignore[no-any-return]
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions: dict[str, Any] = super().get_actions(request)

@@ -1,4 +1,5 @@
-"""What must be in place before the site serves: home, database, model, schedules, static files, owner. Every step is
+"""What must be in place before the site serves: home, database, model, schedules, static files, owner.
+Every step is
 idempotent and quick when there is nothing to do; a step that fails says what to do about it."""
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def _failing_with(problem: str, remedy: str, *errors: type[Exception]) -> Iterat
 
 def prepare_home() -> str:
     home = settings.CREW_HOME
-    with _failing_with(f"{home} cannot be used", "Choose a folder you may write to: CREW_HOME=/path make run", OSError):
+    with _failing_with(
+        f"{home} cannot be used", "Choose a folder you may write to: CREW_HOME=/path make run", OSError
+    ):
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in ("keys", "models", "index", "uploads"):
             (home / name).mkdir(mode=0o700, exist_ok=True)
@@ -64,7 +67,8 @@ def prepare_home() -> str:
 def prepare_database() -> str:
     if connection.vendor == "sqlite" and sqlite3.sqlite_version_info < MIN_SQLITE:
         raise SetupFailed(
-            f"SQLite {sqlite3.sqlite_version} is too old (3.34 or newer is needed).\n  Use a newer Python or PostgreSQL."
+            f"SQLite {sqlite3.sqlite_version} is too old (3.34 or newer is needed).\n"
+            "  Use a newer Python, or PostgreSQL."
         )
     remedy = "Check DATABASE_URL, free disk space, and that no other program holds the database."
     with _failing_with("The database cannot be prepared", remedy, DatabaseError):
@@ -87,7 +91,7 @@ def prepare_model() -> str:
     try:
         return f"{install_compact().name} ready"
     except InstallFailed as error:
-        return f"NOT READY, search works by keyword only: {error}\n  Try again later with: crew embeddings install"
+        return f"NOT READY, search works by keyword: {error}\n  Try again later: crew embeddings install"
 
 
 def prepare_schedules() -> str:
@@ -111,7 +115,9 @@ def prepare_static() -> str:
     wanted = _static_fingerprint()
     if stamp.exists() and stamp.read_text() == wanted:
         return "up to date"
-    with _failing_with("Static files cannot be written", f"Check {settings.STATIC_ROOT} and free disk space.", OSError):
+    with _failing_with(
+        "Static files cannot be written", f"Check {settings.STATIC_ROOT} and free disk space.", OSError
+    ):
         call_command("collectstatic", interactive=False, verbosity=0)
         stamp.write_text(wanted)
     return "collected"

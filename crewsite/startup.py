@@ -4,22 +4,18 @@ open, and load the embedder and the model library in the background."""
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 
-from django.core.checks import ERROR, Tags, run_checks
 from django.db import DatabaseError, connection
 
+from crewsite.checks import refuse_unsafe_start
+
 logger = logging.getLogger(__name__)
-EXIT_CONFIG = 78  # EX_CONFIG of sysexits.h
 
 
 def start_serving() -> None:
     """Exits with 78 when a security check fails; everything else happens in the background."""
-    problems = [message for message in run_checks(tags=[Tags.security]) if message.level >= ERROR]
-    if problems:
-        sys.stderr.write("".join(f"{problem}\n" for problem in problems))
-        sys.exit(EXIT_CONFIG)
+    refuse_unsafe_start()
     threading.Thread(target=_in_background, name="startup", daemon=True).start()
 
 

@@ -1,4 +1,5 @@
-"""A real PostgreSQL for the tests, from a Python package; its data lives in a folder that is removed afterwards."""
+"""A real PostgreSQL for the tests, from a Python package; its data lives in a folder that is removed
+afterwards."""
 
 from __future__ import annotations
 

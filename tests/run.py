@@ -1,6 +1,7 @@
 """`python -m tests.run`: every check after the linters. Stops at the first group that fails.
 
-Groups: migrations are complete; the whole suite on SQLite in two processes; model and service tests on PostgreSQL.
+Groups: migrations are complete; the whole suite on SQLite in two processes; model and service tests on
+PostgreSQL.
 """
 
 from __future__ import annotations

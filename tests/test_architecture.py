@@ -78,7 +78,9 @@ def test_setting_up_django_loads_nothing_heavy() -> None:
 
 def test_every_environment_variable_is_documented() -> None:
     source = "".join(path.read_text() for path in (ROOT / "crewsite/settings").glob("*.py"))
-    names = set(re.findall(r'env_\w+\(\s*"([A-Z_]+)"', source)) | set(re.findall(r'environ\.get\("([A-Z_]+)"', source))
+    names = set(re.findall(r'env_\w+\(\s*"([A-Z_]+)"', source)) | set(
+        re.findall(r'environ\.get\("([A-Z_]+)"', source)
+    )
     documented = (ROOT / "docs/settings.md").read_text()
     assert not {name for name in names if f"`{name}`" not in documented}
 
@@ -99,11 +101,19 @@ def test_every_command_is_documented() -> None:
         if path.stem != "__init__"
     }
     documented = (ROOT / "docs/commands.md").read_text()
-    assert not {name for name in commands if f"`{name.replace('_', '-')}" not in documented and f"`{name}" not in documented}
+    assert not {
+        name
+        for name in commands
+        if f"`{name.replace('_', '-')}" not in documented and f"`{name}" not in documented
+    }
 
 
 def test_only_one_module_vouches_for_html() -> None:
-    vouching = {name_of(path) for path in SOURCES if "mark_safe" in path.read_text() or "SafeString(" in path.read_text()}
+    vouching = {
+        name_of(path)
+        for path in SOURCES
+        if "mark_safe" in path.read_text() or "SafeString(" in path.read_text()
+    }
     assert vouching <= {"crewsite/conversations/rendering.py"}
 
 

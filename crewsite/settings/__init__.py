@@ -142,7 +142,8 @@ SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CREW_PUBLIC_URL.startswith("https://")
 
-# Five failures of one name from one address lock that pair for a quarter of an hour, in the database, for all processes.
+# Five failures of one name from one address lock that pair for a quarter of an hour, in the database,
+# for all processes.
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -192,8 +193,9 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
-KNOX_TOKEN_MODEL = "accounts.ApiToken"
-# Its migrations make a table of its own even so, which nothing uses and which stops PostgreSQL from flushing users.
+KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 - a model, no secret
+# Its migrations make a table of its own even so, which nothing uses and which stops PostgreSQL from
+# flushing users.
 MIGRATION_MODULES = {"knox": None}
 REST_KNOX = {
     "TOKEN_PREFIX": "crew_",
@@ -230,7 +232,8 @@ CREW_SCHEDULES = [
 CREW_HEARTBEAT_TASKS: list[str] = []
 CREW_WORKER_START = ["crewsite.embeddings.service.start_loading", "crewsite.search.tasks.worker_started"]
 
-# Inversions: what stands to the right in the import order registers here by dotted path (docs/architecture.md).
+# Inversions: what stands to the right in the import order registers here by dotted path
+# (docs/architecture.md).
 SEARCH_KINDS = [
     "memory.search_kinds.SemanticKind",
     "memory.search_kinds.EpisodicKind",

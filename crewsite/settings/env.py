@@ -1,4 +1,5 @@
-"""Typed parsers for environment variables. A wrong value never stops the import: the default is used, the problem is
+"""Typed parsers for environment variables. A wrong value never stops the import: the default is used,
+the problem is
 kept in `PROBLEMS`, and `crewsite.checks` turns each into a system check with a hint."""
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def env_bool(name: str, *, default: bool = False) -> bool:
         return True
     if word in FALSE_WORDS:
         return False
-    PROBLEMS.append(Problem(name, f"{name} is {raw!r}, which is neither yes nor no.", f"Set {name} to 1 or 0."))
+    PROBLEMS.append(
+        Problem(name, f"{name} is {raw!r}, which is neither yes nor no.", f"Set {name} to 1 or 0.")
+    )
     return default
 
 
@@ -49,10 +52,14 @@ def env_int(name: str, default: int, *, low: int, high: int) -> int:
     try:
         value = int(raw)
     except ValueError:
-        PROBLEMS.append(Problem(name, f"{name} is {raw!r}, which is not a whole number.", f"Use {low} to {high}."))
+        PROBLEMS.append(
+            Problem(name, f"{name} is {raw!r}, which is not a whole number.", f"Use {low} to {high}.")
+        )
         return default
     if not low <= value <= high:
-        PROBLEMS.append(Problem(name, f"{name} is {value}, outside {low} to {high}.", f"Use {low} to {high}."))
+        PROBLEMS.append(
+            Problem(name, f"{name} is {value}, outside {low} to {high}.", f"Use {low} to {high}.")
+        )
         return default
     return value
 
@@ -75,10 +82,13 @@ def env_path(name: str, default: str) -> Path:
 
 
 def env_database(name: str, sqlite_path: Path, *, synchronous: str) -> dict[str, object]:
-    """Django's DATABASES entry from a `postgresql://user:password@host:port/name?...` address, or tuned SQLite.
+    """Django's DATABASES entry from a `postgresql://user:password@host:port/name?...` address, or tuned
+    SQLite.
 
-    SQLite: write-ahead log so readers never wait for the writer, IMMEDIATE transactions so that a read-decide-write
-    takes its lock at once instead of failing at the first write, and 20 s of patience for another process's write.
+    SQLite: write-ahead log so readers never wait for the writer, IMMEDIATE transactions so that a
+    read-decide-write
+    takes its lock at once instead of failing at the first write, and 20 s of patience for another
+    process's write.
     """
     url = env_str(name)
     if url:

@@ -15,7 +15,8 @@ KEY_BYTES = 48
 def secret_key(home: Path, *, required: bool) -> str:
     """`CREW_SECRET_KEY`, else the key file of this home, made on first use with mode 0600.
 
-    In production the variable is required: an empty key is returned and the system check E001 refuses to start.
+    In production the variable is required: an empty key is returned and the system check E001 refuses to
+    start.
     """
     configured = env_str("CREW_SECRET_KEY")
     if configured:
@@ -26,7 +27,8 @@ def secret_key(home: Path, *, required: bool) -> str:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     if not path.exists():
-        # Written whole under another name and linked into place: of two first starts one wins, and none reads half a key.
+        # Written whole under another name and linked into place: of two first starts one wins, and none
+        # reads half a key.
         draft = path.with_name(f"secret.key.{os.getpid()}")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(secrets.token_urlsafe(KEY_BYTES))

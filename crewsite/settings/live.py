@@ -18,8 +18,10 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
     ),
     "EPISODIC_DECAY_BY_TAG": (
         "",
-        "How fast episodes with a tag fade, a day, where it is not 0.03, for example: incident=0.01, standup=0.1."
-        " Of several tags the slowest counts.",
+        (
+            "How fast episodes with a tag fade, a day, where it is not 0.03, for example:"
+            " incident=0.01, standup=0.1. Of several tags the slowest counts."
+        ),
         str,
     ),
     "SEMANTIC_EXTRA_PREFIXES": (
@@ -34,7 +36,10 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
     ),
     "MODEL_WINDOWS": (
         "",
-        "Windows of models by name, in tokens, separated by commas, for example: qwen3:8b=40960. Others: built-in list.",
+        (
+            "Windows of models by name, in tokens, separated by commas, for example: qwen3:8b=40960."
+            " Others: built-in list."
+        ),
         str,
     ),
     "LLM_SMOL_MODEL": (

@@ -1,4 +1,5 @@
-"""The product's main job, as a person meets it: start, sign in, teach, ask in a new conversation, look, edit, undo."""
+"""The product's main job, as a person meets it: start, sign in, teach, ask in a new conversation, look,
+edit, undo."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Started
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+    from tests.e2e.conftest import Started
 
 pytestmark = [pytest.mark.e2e, pytest.mark.sqlite_only, pytest.mark.timeout(300)]
 
@@ -35,7 +36,7 @@ def say(page: Page, text: str) -> None:
     box.press("Enter")
 
 
-def answer(page: Page):  # type: ignore[no-untyped-def]  # noqa: ANN201 - a Playwright locator
+def answer(page: Page):
     return page.locator(".msg-assistant").last
 
 

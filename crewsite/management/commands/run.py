@@ -1,4 +1,5 @@
-"""`crew run`: set up, then start every process of the Procfile, and print where to sign in once the site answers."""
+"""`crew run`: set up, then start every process of the Procfile, and print where to sign in once the site
+answers."""
 
 from __future__ import annotations
 
@@ -76,7 +77,7 @@ def announce(link: str) -> None:
     live = f"http://{f'[{host}]' if ':' in host else host}:{settings.CREW_PORT}/api/v1/health/live"
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline:
-        with contextlib.suppress(urllib.error.URLError, OSError), urllib.request.urlopen(live, timeout=2):  # noqa: S310
+        with contextlib.suppress(urllib.error.URLError, OSError), urllib.request.urlopen(live, timeout=2):
             sys.stderr.write(
                 f"\n  Crewsite runs at {settings.CREW_PUBLIC_URL}\n"
                 f"  Sign in as the owner (works once, for 15 minutes):\n  {link}\n\n"
@@ -84,4 +85,6 @@ def announce(link: str) -> None:
             sys.stderr.flush()
             return
         time.sleep(POLL_S)
-    sys.stderr.write(f"\n  The site did not answer within {READY_TIMEOUT_S} s; read the lines of `web` above.\n\n")
+    sys.stderr.write(
+        f"\n  The site did not answer within {READY_TIMEOUT_S} s; read the lines of `web` above.\n\n"
+    )
