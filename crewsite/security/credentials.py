@@ -61,8 +61,8 @@ _PLACEHOLDER: Final = re.compile(
     r"generated|incorrect)\b|(?:os|process|settings|config|self|this|request|env|secrets|vault|op|arn|https?|file|ref|data|args|"
     r"options|props)[.:(\[]|~/|(?:\.{1,2})?/[\w.][\w.-]*(?:/[\w.-]+)+|[a-z_][\w.]{0,80}[(\[]|(?:[a-z_]{1,40}\.){1,5}[a-z_]+(?:[\s,;)\"'`]|\Z))"
 )
-# Letters alone that a sentence goes on after are prose ("the secret: patience and time").
-_PROSE: Final = re.compile(r"[a-z'’-]+[,.;:]?[ \t]+[a-z(]")
+# Letters alone are prose or a type if a sentence or code goes on ("the secret: patience and time", `token: ApiToken,`).
+_PROSE: Final = re.compile(r"[a-z'’-]+(?:[,.;:]?[ \t]+[a-z(]|[ \t]?[|)=,])")
 _ASCII_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 # The AWS plugin's second expression takes 2 s on a megabyte of `aws`; from the quoted value backwards it does not.

@@ -70,6 +70,7 @@ ORDINARY = [
     "api_key = os.environ['OPENAI_API_KEY']",
     "token = get_token(request)",
     "secret = settings.SECRET_KEY",
+    "def token_revoke(token: ApiTokenRow) -> None:",
     "see https://github.com/django/django/commit/8b9e5c5d1f2a3b4c5d6e7f8091a2b3c4d5e6f708",
     "https://docs.example.com/How-To-Configure-Django-5-With-PostgreSQL-and-Redis-on-Debian-12-Bookworm/",
     "https://example.com/search?q=django+admin&page=2",
