@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-from asgiref.sync import sync_to_async
 
 from crewsite.chat import delivery as delivery_module
 from crewsite.chat.delivery import Delivery
@@ -15,7 +14,7 @@ from crewsite.chat.hub import Subscription
 from crewsite.chat.live import LiveTurn
 from crewsite.chat.payloads import Frame, turn_closed_frame, turn_started_frame
 from crewsite.chat.services import turn_begin, turn_finish, turn_save_partial, turn_start
-from crewsite.conversations.models import Conversation
+from crewsite.chat.threads import in_database
 from tests.factories import make_conversation
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from crewsite.accounts.models import User, Workspace
     from crewsite.chat.models import Turn
+    from crewsite.conversations.models import Conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -122,7 +122,7 @@ async def test_a_resume_past_the_end_waits_for_more(stage: Stage) -> None:
 async def test_an_answer_that_ended_while_frames_were_lost_is_told_as_done(stage: Stage) -> None:
     await stage.delivery.deliver(turn_started_frame(stage.turn))
     stage.produce(*"abcdefghij")
-    done = await sync_to_async(turn_finish)(turn_id=stage.turn.pk, text="abcdefghij")
+    done = await in_database(turn_finish, turn_id=stage.turn.pk, text="abcdefghij")
     stage.subscription.put(turn_closed_frame(done))
     stage.live_turn = None
     await stage.pump()
@@ -135,15 +135,15 @@ async def test_a_turn_of_another_process_is_followed_from_its_row(
 ) -> None:
     monkeypatch.setattr(delivery_module, "FOLLOW_EVERY_S", 0.01)
     stage.live_turn = None
-    save = sync_to_async(turn_save_partial)
-    await save(turn_id=stage.turn.pk, text="half", tool_calls=[], first_token_at=None)
+    half = {"text": "half", "tool_calls": [], "first_token_at": None}
+    await in_database(turn_save_partial, turn_id=stage.turn.pk, **half)
     told: list[str] = []
 
     async def tell(frame: Frame) -> None:
         told.append(f"{frame['type']}:{frame.get('text', '')}")
         if frame["type"] == "delta" and frame["text"] == "half":
-            await sync_to_async(turn_finish)(turn_id=stage.turn.pk, text="half and whole")
+            await in_database(turn_finish, turn_id=stage.turn.pk, text="half and whole")
 
-    follower = Delivery(await Conversation.objects.aget(pk=stage.turn.conversation_id), tell)
+    follower = Delivery(stage.turn.conversation, tell)
     await follower.follow_row(stage.turn.pk)
     assert told == ["turn.started:", "delta:half", "turn.done:"]
