@@ -329,6 +329,10 @@ def completion(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
     }
 
 
+def header(body: dict[str, Any], kind: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": body.get("model", "scripted")}
+
+
 def usage(reply: Reply) -> dict[str, int]:
     return {
         "prompt_tokens": 10,
@@ -343,10 +347,7 @@ async def events(body: dict[str, Any], reply: Reply) -> AsyncIterator[str | None
     def chunk(delta: dict[str, Any], finish: str | None = None, **extra: Any) -> str:
         return json.dumps(
             {
-                "id": "chatcmpl-1",
-                "object": "chat.completion.chunk",
-                "created": 1,
-                "model": body.get("model", "scripted"),
+                **header(body, "chat.completion.chunk"),
                 "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
                 **extra,
             }
@@ -392,9 +393,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--port", type=int, default=9999)
-    parser.add_argument("--api-key", default="")
-    options = parser.parse_args()
-    with LlmServer(options.port, api_key=options.api_key) as server:
+    with LlmServer(parser.parse_args().port) as server:
         print(f"scripted model at {server.url}", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
