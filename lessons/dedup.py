@@ -29,6 +29,8 @@ from memory.words import detect_language, stem, tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+# What two rules may not differ in to mean the same. Names are left out: rules that share few words differ in most.
+_DECISIVE: Final = frozenset({"number", "date", "negation"})
 _FIRST_UNSPACED: Final = "\u2e80"  # CJK radicals begin here; kana, ideographs and Hangul follow
 
 
@@ -161,7 +163,7 @@ def _by_meaning(
         key=lambda rule: -cosines[rule.id],
     )
     for rule in near:
-        if len(rule.text) > len(text) and disagreement(text, rule.text) is None:
+        if len(rule.text) > len(text) and disagreement(text, rule.text) not in _DECISIVE:
             return Decision("covered", "embedding", keeper=rule.id)
     replaced = tuple(rule.id for rule in near[:MAX_REPLACED])
     return Decision("replace", "embedding", superseded=replaced) if replaced else None

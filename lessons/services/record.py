@@ -45,7 +45,7 @@ def supersede(ids: Sequence[int], *, by: Lesson, origin: Origin, now: dt.datetim
     """Tombstone the lessons `by` takes the place of. `by` is in the table already: nothing gives way to
     nothing.
     """
-    for old in Lesson.objects.filter(pk__in=ids):
+    for old in Lesson.all_objects.filter(pk__in=ids).order_by("pk"):
         old.superseded_by = by
         old.mark_deleted(reason=SUPERSEDED, now=now)
         old.save(update_fields=TOMBSTONE_FIELDS)

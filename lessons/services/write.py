@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Source
+from crewsite.security.text import fold
 from lessons.constants import CONFIDENCE
 from lessons.dedup import Decision, decide
 from lessons.models import Lesson
 from lessons.results import LessonResult
 from lessons.rules import Draft, draft_of, draft_refusal, volatile_refusal
 from lessons.services.index import KIND, Comparison, compare, index_put
-from lessons.services.record import live_rules, record, supersede
+from lessons.services.record import SUPERSEDED, TOMBSTONE_FIELDS, live_rules, record, supersede
 from memory.models import ReviewItem
 from memory.results import Refusal
 from memory.services.gate import gate, origin_as_json, refusal_record
@@ -108,7 +109,7 @@ def _apply(write: _Write, decision: Decision, comparison: Comparison) -> LessonR
         return _refuse(write, decision)
     if decision.keeper is not None:
         keeper = Lesson.objects.select_related("home").get(pk=decision.keeper)
-        return _confirm(write, keeper, decision)
+        return _confirm(write, keeper, decision, comparison)
     row = _insert(write, decision, comparison)
     outcome = {"insert": "inserted", "enrich": "enriched", "replace": "replaced"}[decision.kind]
     return LessonResult(outcome, row, superseded=decision.superseded)  # type: ignore[arg-type]
@@ -116,7 +117,7 @@ def _apply(write: _Write, decision: Decision, comparison: Comparison) -> LessonR
 
 def _insert(write: _Write, decision: Decision, comparison: Comparison) -> Lesson:
     draft, origin = write.draft, write.origin
-    inherits_pin = Lesson.objects.filter(pk__in=decision.superseded, pinned=True).exists()
+    inherits_pin = Lesson.all_objects.filter(pk__in=decision.superseded, pinned=True).exists()
     row = Lesson.objects.create(
         home=write.home,
         key=draft.key,
@@ -137,35 +138,36 @@ def _insert(write: _Write, decision: Decision, comparison: Comparison) -> Lesson
     return row
 
 
-def _confirm(write: _Write, row: Lesson, decision: Decision) -> LessonResult:
-    """The rule is there already. An exact repetition refreshes it; either way what it lacks (what not to
-    do) is added.
-    """
-    before = row.rendered
-    exact = decision.kind == "exact"
-    if not write.preserve:
-        if write.origin.is_explicit or row.source != Source.USER_EXPLICIT:
-            _refresh(row, write, exact=exact)
-        if exact or row.rendered != before:
-            row.save(update_fields=["confidence", "pinned", "source", "author", "negative", "updated_at"])
+def _confirm(write: _Write, row: Lesson, decision: Decision, comparison: Comparison) -> LessonResult:
+    """The rule is there already. An exact repetition refreshes it, or adds what not to do instead."""
+    draft, exact = write.draft, decision.kind == "exact"
+    may_change = not write.preserve and (write.origin.is_explicit or row.source != Source.USER_EXPLICIT)
+    if exact and may_change and draft.negative and fold(draft.negative) != fold(row.negative):
+        return _enrich(write, row, comparison)
+    if exact and may_change:
+        _refresh(row, write)
+    if exact and not write.preserve:
+        row.save(update_fields=["confidence", "pinned", "source", "author", "updated_at"])
     reason = f"{decision.step} duplicate"
-    record(row, MemoryEvent.Event.DEDUPED, write.origin, new=write.draft.rendered, reason=reason)
-    if row.rendered == before:
-        return LessonResult("unchanged", row)
-    record(row, MemoryEvent.Event.UPDATE, write.origin, old=before, new=row.rendered, reason="what not to do")
-    index_put(row, None)
-    return LessonResult("enriched", row)
+    record(row, MemoryEvent.Event.DEDUPED, write.origin, new=draft.rendered, reason=reason)
+    return LessonResult("unchanged", row)
 
 
-def _refresh(row: Lesson, write: _Write, *, exact: bool) -> None:
+def _enrich(write: _Write, old: Lesson, comparison: Comparison) -> LessonResult:
+    """The same rule with more to it is a row of its own, so that undoing it brings the old wording back."""
+    # The old row goes first: one live row a key is a constraint of the table. The link follows.
+    old.mark_deleted(reason=SUPERSEDED, now=write.now)
+    old.save(update_fields=TOMBSTONE_FIELDS)
+    kept = old.category if write.draft.category == Lesson.Category.KNOWLEDGE else write.draft.category
+    write = replace(write, draft=replace(write.draft, category=kept))
+    decision = Decision("enrich", "exact", superseded=(old.pk,))
+    return LessonResult("enriched", _insert(write, decision, comparison), superseded=decision.superseded)
+
+
+def _refresh(row: Lesson, write: _Write) -> None:
     """A person's word makes a rule explicit; nothing makes it less sure or unpins it."""
-    draft = write.draft
-    if draft.negative and (exact or not row.negative):
-        row.negative = draft.negative
-    if not exact:
-        return
     row.confidence = max(row.confidence, CONFIDENCE[write.origin.source])
-    row.pinned = row.pinned or draft.pinned
+    row.pinned = row.pinned or write.draft.pinned
     if write.origin.is_explicit:
         row.source = write.origin.source
         row.author = write.author or row.author

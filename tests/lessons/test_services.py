@@ -89,15 +89,16 @@ def test_a_repetition_by_consolidation_leaves_a_persons_rule_as_it_is(home: Work
     assert (row.source, row.confidence, row.negative) == ("user_explicit", 1.0, "unittest")
 
 
-def test_a_repetition_that_says_what_not_to_do_enriches_the_rule(home: Workspace) -> None:
-    row = write(home, "use pytest").row
+def test_a_repetition_that_says_what_not_to_do_enriches_the_rule_and_can_be_undone(home: Workspace) -> None:
+    old = write(home, "use pytest", category="tool", pinned=True).row
     result = write(home, "use pytest", negative="unittest")
-    row.refresh_from_db()
-    assert (result.outcome, result.superseded, row.negative) == ("enriched", (), "unittest")
+    row = result.row
+    assert (result.outcome, result.superseded) == ("enriched", (old.pk,))
+    assert (row.rendered, row.category, row.pinned) == ("use pytest — NOT: unittest", "tool", True)
     assert Document.objects.get(object_id=row.pk).text == row.rendered
-    assert [(event.old_value, event.new_value) for event in events("update")] == [
-        ("use pytest", row.rendered)
-    ]
+    assert [event.object_id for event in events("superseded")] == [old.pk]
+    assert lesson_undo(row=row, origin=EXPLICIT).restored == (old,)
+    assert Lesson.objects.get().rendered == "use pytest"
 
 
 def test_a_shorter_rule_inside_a_longer_one_is_unchanged(home: Workspace) -> None:

@@ -189,7 +189,8 @@ def test_the_window_of_the_conversations_model_is_used(conversation) -> None:
 
 
 def test_a_cut_document_ends_with_a_mark_and_says_how_much_is_shown(conversation, home) -> None:
-    fill(home, text="\n- more" * 3_000)
+    text = "\n- more" * 3_000
+    PreferencesDocument.objects.create(workspace=home, version=1, text=text, source="consolidation")
     block = build(conversation).block("preferences")
     assert block.state is BlockState.TRIMMED
     assert block.chars <= 4_290
