@@ -9,11 +9,12 @@ the answer is yes; the price is a second row and an entry in the review queue.
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 from typing import Final, Literal
 
 from crewsite.search.words import STOP_WORDS
 from crewsite.security.text import fold
-from memory.vocabulary import DATE_WORDS, NEGATIONS, NUMBER_WORDS, OPPOSITES
+from memory.vocabulary import DATE_WORDS, NEGATIONS, NUMBER_WORDS, OPPOSITES, ORDERING_WORDS
 from memory.words import DEFAULT_LANGUAGE, stem
 
 Disagreement = Literal["number", "date", "negation", "name"]
@@ -22,6 +23,9 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _WORD: Final = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]")
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _LETTER: Final = re.compile(r"[^\W\d_]")
+_SMALL_WORDS: Final = frozenset(
+    stem(word, DEFAULT_LANGUAGE) for word in STOP_WORDS[DEFAULT_LANGUAGE] | NEGATIONS
+)
 
 _NEGATED_END: Final = re.compile(r"n['’]t$")
 _CJK_NEGATION: Final = re.compile(r"[不没沒無无未非]|ない|ません|않|없|못")
@@ -40,7 +44,12 @@ def disagreement(new: str, old: str) -> Disagreement | None:
         set(new_folded), old_folded
     ):
         return "negation"
-    if _names(new_words) - old_folded or _subject_differs(new_words, old_words):
+    named = _names(new_words) - old_folded or _subject_differs(new_words, old_words)
+    if (
+        named
+        or _thing_differs(new_words, old_words)
+        or _order_differs(new_folded, [fold(w) for w in old_words])
+    ):
         return "name"
     return None
 
@@ -83,7 +92,7 @@ def _names(words: list[str]) -> set[str]:
 
 
 def _looks_like_a_name(word: str) -> bool:
-    if fold(word) in STOP_WORDS[DEFAULT_LANGUAGE]:
+    if fold(word) in STOP_WORDS[DEFAULT_LANGUAGE] and not (len(word) > 1 and word.isupper()):
         return False
     return any(char.isupper() for char in word) or _has_digit(word)
 
@@ -102,3 +111,34 @@ def _subject_differs(new: list[str], old: list[str]) -> bool:
     if first in STOP_WORDS[DEFAULT_LANGUAGE] and other in STOP_WORDS[DEFAULT_LANGUAGE]:
         return False
     return stem(first, DEFAULT_LANGUAGE) != stem(other, DEFAULT_LANGUAGE)
+
+
+def _thing_differs(new: list[str], old: list[str]) -> bool:
+    """Content words stand in the very place of others ("rye flour", "wheat flour"); nothing else has moved.
+
+    Where words moved, or came without others going, it is another wording, which the cosine judges better.
+    """
+    new_stems, old_stems = _stem_all(new), _stem_all(old)
+    in_new, in_old = set(new_stems), set(old_stems)
+    swapped = False
+    for kind, a, b, c, d in SequenceMatcher(None, old_stems, new_stems, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        gone, come = _content(old_stems[a:b]), _content(new_stems[c:d])
+        if gone & in_new or come & in_old or bool(gone) != bool(come):
+            return False
+        swapped = swapped or bool(gone)
+    return swapped
+
+
+def _order_differs(new: list[str], old: list[str]) -> bool:
+    """The same words on other sides of a word that tells its sides apart ("tea over coffee")."""
+    return new != old and sorted(new) == sorted(old) and bool(ORDERING_WORDS & set(new))
+
+
+def _stem_all(words: list[str]) -> list[str]:
+    return [stem(fold(word), DEFAULT_LANGUAGE) for word in words]
+
+
+def _content(stemmed: list[str]) -> set[str]:
+    return {word for word in stemmed if word not in _SMALL_WORDS and not _NEGATED_END.search(word)}

@@ -94,7 +94,7 @@ SEED_THRESHOLDS: Final = Thresholds(near_duplicate=0.88, relevance=0.55, relevan
 THRESHOLDS: Final[dict[str, Thresholds]] = {
     "qwen3-embedding-0.6b": SEED_THRESHOLDS,
     # Derived by `python -m bench thresholds` from bench/thresholds.csv.
-    "minilm-l6-v2": Thresholds(near_duplicate=0.88, relevance=0.35, relevance_long=0.28, latin_only=True),
+    "minilm-l6-v2": Thresholds(near_duplicate=0.89, relevance=0.31, relevance_long=0.19, latin_only=True),
 }
 
 

@@ -39,3 +39,5 @@ _PAIRS: Final = """
         left/right won/lost bought/sold joined/left
     """
 OPPOSITES: Final = tuple(pair.split("/") for pair in _PAIRS.split())
+# Words whose two sides are not alike: changing places around them changes what is said.
+ORDERING_WORDS: Final = _words("over than before after instead from to into beats replaces")
