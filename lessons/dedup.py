@@ -29,7 +29,7 @@ from memory.words import detect_language, stem, tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# What two rules may not differ in to mean the same. Names are left out: rules that share few words differ in most.
+# What two rules that mean the same may not differ in. Not names: rules that share few words differ in most.
 _DECISIVE: Final = frozenset({"number", "date", "negation"})
 _FIRST_UNSPACED: Final = "\u2e80"  # CJK radicals begin here; kana, ideographs and Hangul follow
 
