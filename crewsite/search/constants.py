@@ -24,7 +24,7 @@ STEM_CHARS_MIN: Final = 3
 GRAM_CHARS: Final = 3
 # Documents whose score is worked out exactly, with term frequency and length; the rest keep the sum of term
 # weights.
-RESCORED_MAX: Final = 100
+RESCORED_MAX: Final = 32
 # A term in more than this part of a collection (and at least so many documents) only raises documents that
 # other terms found, once these found so many documents for every hit asked for. Reading postings costs 0.17
 # us a document (measured at 10,000), so a question made of common words would spend its time on what they

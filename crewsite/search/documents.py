@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from crewsite.search import counts
 from crewsite.search.constants import ROWS_PER_STATEMENT
@@ -72,7 +72,7 @@ def delete_many(collection: str, object_ids: Sequence[int]) -> int:
 
 
 def _put(collection: str, documents: list[Document], embeddings: dict[int, Embedding]) -> None:
-    known = Document.objects.in_bulk([document.pk for document in documents])
+    known = _stored([document.pk for document in documents])
     changed = [d for d in documents if d.pk not in known or known[d.pk].text_hash != d.text_hash]
     if changed:
         Document.objects.bulk_create(
@@ -83,6 +83,18 @@ def _put(collection: str, documents: list[Document], embeddings: dict[int, Embed
         )
         keyword_index().replace(removed=[known[d.pk] for d in changed if d.pk in known], added=changed)
     _put_vectors(collection, documents, embeddings, outdated={d.object_id for d in changed if d.pk in known})
+
+
+def _stored(ids: list[int]) -> dict[int, Document]:
+    """Documents as they are in the database. Most writes are of new ones, so this asks the shortest way."""
+    found: dict[int, Document] = {}
+    with connection.cursor() as cursor:
+        for pk in ids:
+            cursor.execute("SELECT text_hash, unspaced, text FROM search_document WHERE id = %s", [pk])
+            row = cursor.fetchone()
+            if row is not None:
+                found[pk] = Document(id=pk, text_hash=row[0], unspaced=bool(row[1]), text=row[2])
+    return found
 
 
 def _put_vectors(

@@ -45,6 +45,8 @@ def candidates(
     leg = VectorLeg() if mode == "keyword" else _vector_leg(collection, query, k, embedding)
     words: tuple[KeywordHit, ...] = ()
     degraded = list(leg.degraded)
+    if leg.index is not None and len(leg.index) < counts.document_count(collection):
+        degraded.append("index_behind")
     # Asked for meaning alone, words still answer when meaning cannot.
     if mode != "vector" or leg.index is None:
         answer = keyword_index().search(collection=collection, query=query, k=k)
@@ -98,9 +100,7 @@ def _searched(collection: str, embedding: Embedding, k: int) -> VectorLeg:
     except Exception:
         logger.exception("The vector index of %s failed; only words are searched.", collection)
         return VectorLeg(degraded=("faiss_unavailable",))
-    degraded: tuple[str, ...] = () if index.engine == "faiss" else ("faiss_unavailable",)
-    if len(index) < counts.document_count(collection):
-        degraded += ("index_behind",)
+    degraded = () if index.engine == "faiss" else ("faiss_unavailable",)
     return VectorLeg(dict(found), index, embedding, degraded)
 
 

@@ -141,9 +141,7 @@ def test_searches_of_many_threads_stay_right_while_rows_are_written(embedder: Fa
 
     def search() -> None:
         try:
-            for pk in (1, 20, 40, 59) * 5:
-                if near(texts[pk]) != [pk]:
-                    wrong.append(pk)
+            wrong.extend(pk for pk in (1, 20, 40, 59) * 5 if near(texts[pk]) != [pk])
         except Exception as error:
             wrong.append(error)
         finally:

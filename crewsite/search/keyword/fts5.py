@@ -183,8 +183,9 @@ class _Reader:
         match = quoted(term)
         if finders and all(other.kind == term.kind for other in finders):
             match = f"{match} AND ({' OR '.join(map(quoted, finders))})"
-        # The newest, when they are too many to read them all.
-        ids = self._matching(_MATCH[term.kind], match, COMMON_POSTINGS_MAX, order="DESC")
+        # The newest, when they are too many to read them all; backwards is the slower way through an index.
+        order = "DESC" if count > COMMON_POSTINGS_MAX else "ASC"
+        ids = self._matching(_MATCH[term.kind], match, COMMON_POSTINGS_MAX, order=order)
         return Posting(term, ids, max(count, len(ids)))
 
     def _count(self, term: Term) -> int:
