@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from crewsite.security.origin import Origin
 
 KIND = "episodic"
+CAPACITY = "capacity"
 SUMMARY_CHARS = 120
 _HOME_STATE = """
     SELECT (SELECT MIN(id) FROM memory_episodicmemory
@@ -125,10 +126,20 @@ def episodic_delete(
     """Tombstone an episode. Deleting what is deleted already changes nothing."""
     with home_locked(row.home):
         row = EpisodicMemory.all_objects.get(pk=row.pk)
-        if not row.is_deleted:
-            _tombstone(
-                row, event=MemoryEvent.Event.DELETE, reason=reason, origin=origin, now=now or timezone.now()
-            )
+        if row.is_deleted:
+            return row
+        row.mark_deleted(reason=reason, now=now)
+        row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
+        document_delete(collection=collection_name(KIND, row.home_id), object_id=row.pk)
+        event_record(
+            home_id=row.home_id,
+            event=MemoryEvent.Event.DELETE,
+            memory_type=KIND,
+            object_id=row.pk,
+            old=row.text,
+            reason=reason,
+            origin=origin,
+        )
     return row
 
 
@@ -278,10 +289,28 @@ def evict_over_cap(
     over = live - episodic_max_rows()
     if over <= 0:
         return 0
-    victims = EpisodicMemory.objects.filter(home=home).exclude(pk__in=keep).eviction_order()[:over]
-    for row in victims:
-        _tombstone(row, event=MemoryEvent.Event.EVICTED, reason="capacity", origin=origin, now=now)
-    return over
+    rows = EpisodicMemory.objects.filter(home=home).exclude(pk__in=keep).eviction_order()
+    victims = dict(rows.values_list("pk", "text")[:over])
+    EpisodicMemory.all_objects.filter(pk__in=victims).update(
+        is_deleted=True, deleted_at=now, deleted_reason=CAPACITY, updated_at=now
+    )
+    for pk in victims:
+        document_delete(collection=collection_name(KIND, home.pk), object_id=pk)
+    events_record_many(
+        [
+            event_row(
+                home_id=home.pk,
+                event=MemoryEvent.Event.EVICTED,
+                memory_type=KIND,
+                object_id=pk,
+                old=text,
+                reason=CAPACITY,
+                origin=origin,
+            )
+            for pk, text in victims.items()
+        ]
+    )
+    return len(victims)
 
 
 def _find_twin(
@@ -320,23 +349,6 @@ def _ask_for_review(row: EpisodicMemory, twin: Twin) -> None:
         kind=ReviewItem.Kind.POSSIBLY_SUPERSEDES,
         summary=f"“{row.text[:SUMMARY_CHARS]}” may replace “{twin.row.text[:SUMMARY_CHARS]}”",
         payload={"layer": KIND, "new": row.pk, "old": twin.row.pk, "differs_in": twin.differs_in},
-    )
-
-
-def _tombstone(
-    row: EpisodicMemory, *, event: MemoryEvent.Event, reason: str, origin: Origin, now: dt.datetime
-) -> None:
-    row.mark_deleted(reason=reason, now=now)
-    row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
-    document_delete(collection=collection_name(KIND, row.home_id), object_id=row.pk)
-    event_record(
-        home_id=row.home_id,
-        event=event,
-        memory_type=KIND,
-        object_id=row.pk,
-        old=row.text,
-        reason=reason,
-        origin=origin,
     )
 
 
