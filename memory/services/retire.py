@@ -52,6 +52,9 @@ def retire_quoting_episodes(
             if quotes(row.text, old) and not (new and quotes(row.text, new))
         ]
         about = stems(key_words(key))
+        if isinstance(old_value, bool) or not any(map(str.isalpha, old)):
+            # A number or a truth value stands in many texts by chance; one about the same thing quotes it.
+            quoting = [row for row in quoting if about & stems(row.text)]
         quoting.sort(key=lambda row: not about & stems(row.text))
         for row in quoting[:MAX_RETIRED_EPISODES]:
             row.mark_deleted(reason=REASON)

@@ -36,8 +36,8 @@ while time.monotonic() < end:
     try:
         text = f"Process {name} wrote sentence {number} about the harbour."
         acknowledged.append(episodic_write(home=home, text=text, origin=origin).row.pk)
-        facts[f"user.{name}.k{number % 5}"] = number
-        semantic_write(home=home, key=f"user.{name}.k{number % 5}", value=number, origin=origin)
+        facts[f"user.{name}.k{number % 5}"] = f"setting {number}"
+        semantic_write(home=home, key=f"user.{name}.k{number % 5}", value=f"setting {number}", origin=origin)
         semantic_write(home=home, key="user.shared", value=f"{name} {number}", origin=origin)
         if number % 10 == 0:
             deleted.append(acknowledged.pop())

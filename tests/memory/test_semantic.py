@@ -192,6 +192,15 @@ def test_a_value_that_grew_retires_nothing(home: Workspace) -> None:
     )
 
 
+def test_a_number_retires_only_what_is_about_the_same_thing(home: Workspace) -> None:
+    episodic_write(home=home, text="Ticket 4711 was closed on Friday.", origin=CONSOLIDATION)
+    episodic_write(home=home, text="The locker has the number 4711 now.", origin=CONSOLIDATION)
+    retired = retire_quoting_episodes(
+        home=home, key="user.locker", old_value=4711, new_value=4712, origin=EXPLICIT
+    )
+    assert [EpisodicMemory.all_objects.get(pk=pk).text[:10] for pk in retired] == ["The locker"]
+
+
 @pytest.mark.parametrize(
     ("text", "value", "quoted"),
     [
