@@ -51,8 +51,7 @@ def candidates(
     if mode != "vector" or leg.index is None:
         answer = keyword_index().search(collection=collection, query=query, k=k)
         words = answer.hits
-        if answer.rebuilt:
-            degraded.append("keyword_index_rebuilt")
+        degraded += answer.degraded
     note(degraded)
     return Candidates(_hits(leg, words), leg.rung, tuple(degraded))
 

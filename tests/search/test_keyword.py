@@ -204,6 +204,22 @@ def test_a_broken_table_heals_in_the_write_that_meets_it(statements: list[str]) 
     assert found("適者生存") == [2]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_table_that_cannot_be_made_anew_still_lets_the_texts_answer() -> None:
+    put(HOME, {1: "findable"}, embed=False)
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE search_words")
+        cursor.execute("PRAGMA query_only = ON")
+    try:
+        answer = candidates(collection=HOME, query="findable", k=5, mode="keyword")
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA query_only = OFF")
+    assert [hit.object_id for hit in answer.hits] == [1]
+    assert answer.degraded == ("keyword_index_broken",)
+    assert candidates(collection=HOME, query="findable", k=5, mode="keyword").hits != ()
+
+
 def test_nothing_found_never_makes_the_index_anew(caplog: pytest.LogCaptureFixture) -> None:
     put(HOME, {1: "something"}, embed=False)
     assert found("unknown words") == []

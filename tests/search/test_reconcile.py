@@ -20,7 +20,7 @@ from crewsite.search.tasks import embeddings_backfill, search_reconcile, worker_
 from tests.fakes import FakeEmbedder
 from tests.search.conftest import put
 
-pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
+pytestmark = pytest.mark.django_db
 HOME = "shelf:1"
 ROWS: dict[int, str] = {}
 
@@ -85,6 +85,7 @@ def test_pages_are_gone_through_to_the_end(monkeypatch: pytest.MonkeyPatch) -> N
     assert reconcile().put == 7
 
 
+@pytest.mark.sqlite_only
 def test_keyword_rows_out_of_step_are_made_anew() -> None:
     reconcile()
     with connection.cursor() as cursor:

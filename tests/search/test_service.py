@@ -17,7 +17,7 @@ from tests.search.conftest import put
 if TYPE_CHECKING:
     import numpy as np
 
-pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
+pytestmark = pytest.mark.django_db
 HOME, OTHER = "episodic:1", "episodic:12"
 
 

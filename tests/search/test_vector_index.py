@@ -30,7 +30,7 @@ from tests.search.conftest import put
 if TYPE_CHECKING:
     from crewsite.search.vector_index.collection import CollectionIndex
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite_only]
+pytestmark = pytest.mark.django_db(transaction=True)
 HOME, OTHER = "episodic:1", "episodic:2"
 
 

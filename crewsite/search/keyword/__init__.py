@@ -23,12 +23,13 @@ class KeywordHit:
 
 @dataclass(frozen=True, slots=True)
 class KeywordAnswer:
-    """Best first: documents with all terms, then the others. `rebuilt`: the index was broken and has been
-    made anew.
+    """Best first: documents with all terms, then the others. `degraded` tells that the index was found
+    broken: `keyword_index_rebuilt`, or `keyword_index_broken` when it could not be made anew and the texts
+    were read.
     """
 
     hits: tuple[KeywordHit, ...] = ()
-    rebuilt: bool = False
+    degraded: tuple[str, ...] = ()
 
 
 class KeywordIndex(Protocol):

@@ -24,6 +24,7 @@ from crewsite.search.constants import (
     COMMON_TERM_SHARE,
 )
 from crewsite.search.keyword import KeywordAnswer, KeywordHit, schema
+from crewsite.search.keyword.portable import PortableIndex
 from crewsite.search.models import document_range
 from crewsite.search.scopes import collection_number
 from crewsite.search.words import Term, query_terms
@@ -68,8 +69,16 @@ class Fts5Index:
             if not schema.is_broken(error):
                 raise
             logger.warning("The keyword index is broken: %s", error)
-        self.rebuild()
-        return KeywordAnswer(tuple(_search(collection, number, terms, k)), rebuilt=True)
+        try:
+            self.rebuild()
+            return KeywordAnswer(tuple(_search(collection, number, terms, k)), ("keyword_index_rebuilt",))
+        except DatabaseError as error:
+            if connection.needs_rollback:
+                raise
+            logger.error("The keyword index could not be rebuilt: %s", error)
+        return KeywordAnswer(
+            PortableIndex().search(collection=collection, query=query, k=k).hits, ("keyword_index_broken",)
+        )
 
     def replace(self, *, removed: Sequence[Document], added: Sequence[Document]) -> None:
         try:
