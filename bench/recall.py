@@ -44,20 +44,13 @@ def store(rng: random.Random, rows: int) -> None:
     from crewsite.accounts.services import default_workspace
     from crewsite.search.tasks import embeddings_backfill, index_write
     from crewsite.security.origin import Origin, Source
-    from memory.services import episodic_write
+    from memory.services import EpisodicDraft, episodic_write_many
 
     home, origin = default_workspace(), Origin(source=Source.IMPORT)
-    for number in range(rows):
-        result = episodic_write(
-            home=home,
-            text=sentence(rng, number),
-            origin=origin,
-            importance=rng.random(),
-            preserve=True,
-            defer_embedding=True,
-        )
-        if result.outcome != "stored":
-            raise SystemExit(f"Row {number} was not stored: {result.message}")
+    drafts = [EpisodicDraft(text=sentence(rng, number), importance=rng.random()) for number in range(rows)]
+    results = episodic_write_many(home=home, drafts=drafts, origin=origin)
+    if refused := [result for result in results if result.outcome != "stored"]:
+        raise SystemExit(f"{len(refused)} rows were not stored, the first because: {refused[0].message}")
     embeddings_backfill()
     index_write()
 

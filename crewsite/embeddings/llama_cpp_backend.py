@@ -39,7 +39,7 @@ class LlamaCppEmbedder:
         self.dim = 0
         self.signature = ""
         self.error = ""
-        self._path = path
+        self.path = path
         self._spec = spec
         self._retry_seconds = retry_seconds
         self._session: LlamaSession | None = None
@@ -118,8 +118,8 @@ class LlamaCppEmbedder:
         try:
             from crewsite.embeddings.llama_session import LlamaSession
 
-            digest = _file_sha256(self._path)
-            session = LlamaSession(self._path, max_tokens=self._spec.max_tokens)
+            digest = _file_sha256(self.path)
+            session = LlamaSession(self.path, max_tokens=self._spec.max_tokens)
         except Exception as error:  # a broken file or library leaves the site running without vectors
             self.error = str(error)
             self._failed_at = time.monotonic()
