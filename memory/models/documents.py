@@ -27,8 +27,12 @@ class VersionedDocument(Row):
     version = models.PositiveIntegerField()
     text = models.TextField(blank=True)
     source = models.CharField(max_length=16, choices=Source.choices)
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     replaced_at = models.DateTimeField(null=True, blank=True)
 
     objects = DocumentQuerySet.as_manager()
@@ -42,7 +46,9 @@ class VersionedDocument(Row):
 
 def _document_meta(table: str) -> list[models.BaseConstraint]:
     return [
-        models.UniqueConstraint(fields=["workspace"], condition=Q(replaced_at__isnull=True), name=f"{table}_one_live"),
+        models.UniqueConstraint(
+            fields=["workspace"], condition=Q(replaced_at__isnull=True), name=f"{table}_one_live"
+        ),
         models.UniqueConstraint(fields=["workspace", "version"], name=f"{table}_version"),
     ]
 

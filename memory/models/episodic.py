@@ -23,13 +23,21 @@ class EpisodicQuerySet(TombstoneQuerySet["EpisodicMemory"]):
 class EpisodicMemory(TombstonableRow):
     home = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="episodic_memories")
     text = models.TextField()
-    folded_hash = models.CharField(max_length=32, help_text="Hash of the text after case and Unicode folding.")
+    folded_hash = models.CharField(
+        max_length=32, help_text="Hash of the text after case and Unicode folding."
+    )
     importance = models.FloatField(default=0.5)
     tags = models.JSONField(default=list, blank=True)
     source = models.CharField(max_length=16, choices=Source.choices)
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    confirmed_at = models.DateTimeField(null=True, blank=True, help_text="Last time the same thing was said again.")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    confirmed_at = models.DateTimeField(
+        null=True, blank=True, help_text="Last time the same thing was said again."
+    )
     times_seen = models.PositiveIntegerField(default=1)
     last_accessed_at = models.DateTimeField(null=True, blank=True)
     access_count = models.PositiveIntegerField(default=0)

@@ -15,7 +15,9 @@ class HistoryEntry(Row):
     time = models.TimeField(help_text="Local time in the workspace's time zone.")
     title = models.CharField(max_length=200)
     text = models.TextField()
-    conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
 
     class Meta:
         ordering = ["-day", "time", "id"]

@@ -26,10 +26,16 @@ class SemanticMemory(TombstonableRow):
     value = models.JSONField()
     confidence = models.FloatField(default=1.0)
     source = models.CharField(max_length=16, choices=Source.choices)
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     valid_from = models.DateTimeField(default=timezone.now)
-    superseded_by = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="supersedes")
+    superseded_by = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="supersedes"
+    )
 
     objects = LiveManager.from_queryset(SemanticQuerySet)()
     all_objects = SemanticQuerySet.as_manager()
