@@ -4,7 +4,8 @@ BIN := .venv/bin
 
 .PHONY: run install dev test bench lint fmt
 
-run: install  ## from nothing to a running site
+run:  ## from nothing to a running site
+	@$(PYTHON) crewsite/bootstrap.py
 	@$(BIN)/crew run
 
 install:  ## environment, dependencies, model, database, owner; starts nothing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register, run_checks
@@ -57,7 +58,7 @@ def _production_problems() -> Iterator[CheckMessage]:
     if settings.DEBUG:
         yield Error("CREW_DEBUG is on.", hint="Unset CREW_DEBUG in production.", id="crewsite.E002")
     url = settings.CREW_PUBLIC_URL
-    loopback = any(host in url for host in ("://127.0.0.1", "://localhost", "://[::1]"))
+    loopback = urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
     if not url.startswith("https://") and not loopback and not settings.CREW_ALLOW_HTTP:
         yield Error(
             f"CREW_PUBLIC_URL is {url}, which sends sessions in the clear.",

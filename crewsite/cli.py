@@ -20,7 +20,7 @@ GROUPS: Final[dict[str, str]] = {
     "run": "start web and worker, preparing everything first",
     "setup": "prepare model, database, schedules, static files and owner; start nothing",
     "status": "what runs, what is degraded, and what to do about it",
-    "learn": "add | list | remove lessons",
+    "learn": "add | list | remove | restore lessons",
     "memory": "search | list | show | stats | remember | restore memory rows",
     "embeddings": "status | install the model; backfill | rebuild the index",
     "token": "create | list | revoke API tokens",
@@ -47,11 +47,37 @@ def main() -> None:
 
         sys.stdout.write(f"crewsite {metadata.version('crewsite')}\n")
         return
-    if words[0] != "run":
-        os.environ.setdefault("CREW_LOG_LEVEL", "WARNING")  # a command's messages are its own
-    from django.core.management import execute_from_command_line
+    try:
+        sys.exit(dispatch(words))
+    except OSError as error:
+        home = os.environ.get("CREW_HOME", "~/.crewsite")
+        sys.exit(f"{home} cannot be used: {error}\n  Choose a folder you may write to with CREW_HOME.")
 
-    execute_from_command_line(["crew", *resolve(words)])
+
+def dispatch(words: list[str]) -> int:
+    """Runs one command. What goes wrong with the installation is one line; `--traceback` shows all of it."""
+    if words == ["run"]:
+        from crewsite.running import serve
+
+        return serve()
+    os.environ.setdefault("CREW_LOG_LEVEL", "WARNING")  # a command's messages are its own
+    import django
+    from django.core.management import execute_from_command_line, get_commands
+    from django.db import DatabaseError
+
+    django.setup()
+    words = resolve(words)
+    if words[0] not in get_commands():
+        sys.stderr.write(f"crew: there is no command {words[0]!r}\n\n{usage()}\n")
+        return 2
+    try:
+        execute_from_command_line(["crew", *words])
+    except DatabaseError as error:
+        if "--traceback" in words:
+            raise
+        sys.stderr.write(f"The database does not answer: {error}\n  Not set up yet? Run: make run\n")
+        return 1
+    return 0
 
 
 def resolve(words: list[str]) -> list[str]:

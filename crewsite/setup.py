@@ -1,6 +1,5 @@
 """What must be in place before the site serves: home, database, model, schedules, static files, owner.
-Every step is
-idempotent and quick when there is nothing to do; a step that fails says what to do about it."""
+Every step is idempotent and quick when there is nothing to do; one that fails says what to do about it."""
 
 from __future__ import annotations
 
@@ -91,7 +90,14 @@ def prepare_model() -> str:
     try:
         return f"{install_compact().name} ready"
     except InstallFailed as error:
-        return f"NOT READY, search works by keyword: {error}\n  Try again later: crew embeddings install"
+        return f"NOT READY, search works by keyword: {error}\n  Try again: .venv/bin/crew embeddings install"
+
+
+def model_is_settled() -> bool:
+    """Nothing is left for another set-up to fetch."""
+    from crewsite.embeddings.service import embedder_status
+
+    return settings.CREW_SKIP_MODEL_DOWNLOAD or embedder_status().state != "absent"
 
 
 def prepare_schedules() -> str:

@@ -21,7 +21,8 @@ CREW_HOME = env_path("CREW_HOME", "~/.crewsite")
 CREW_HOST = env_str("CREW_HOST", "127.0.0.1")
 CREW_PORT = env_int("CREW_PORT", 8000, low=1, high=65535)
 CREW_ENV = env_choice("CREW_ENV", "development", ("development", "production"))
-CREW_PUBLIC_URL = env_str("CREW_PUBLIC_URL", f"http://{CREW_HOST}:{CREW_PORT}").rstrip("/")
+_shown_host = "127.0.0.1" if CREW_HOST in {"0.0.0.0", "::"} else CREW_HOST  # noqa: S104 - compared, not bound
+CREW_PUBLIC_URL = env_str("CREW_PUBLIC_URL", f"http://{_shown_host}:{CREW_PORT}").rstrip("/")
 CREW_ALLOW_HTTP = env_bool("CREW_ALLOW_HTTP")
 CREW_ALLOWED_ORIGINS = env_list("CREW_ALLOWED_ORIGINS")
 CREW_SKIP_MODEL_DOWNLOAD = env_bool("CREW_SKIP_MODEL_DOWNLOAD")
@@ -287,6 +288,7 @@ LOGGING = {
         "httpx": {"level": "WARNING"},
         "constance": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
-        "django_q": {"level": "INFO"},
+        "django_q": {"level": "WARNING"},
+        "django-q": {"level": "WARNING"},
     },
 }

@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from crewsite.checks import refusals
-from crewsite.setup import SetupFailed, setup_steps
+from crewsite.running import setup_fingerprint, setup_stamp
+from crewsite.setup import SetupFailed, model_is_settled, setup_steps
 
 
 class Command(BaseCommand):
@@ -24,3 +25,5 @@ class Command(BaseCommand):
                 raise CommandError(str(error)) from error
             if options["verbosity"]:
                 self.stderr.write(f"{step.title:>14}  {result}")
+        if model_is_settled():
+            setup_stamp().write_text(setup_fingerprint())

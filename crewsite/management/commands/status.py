@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, connection
 
 WAIT_FOR_MODEL_S: Final = 10
 
@@ -22,6 +23,8 @@ class Command(BaseCommand):
         from crewsite.dashboard.remedies import remedies
         from crewsite.embeddings.service import get_embedder
 
+        if self.is_unprepared():
+            raise CommandError("This home is not set up yet. Run: make run")
         # A command starts with nothing in memory: give the model its moment, so that the answer is about
         # the site.
         get_embedder().wait_ready(WAIT_FOR_MODEL_S)
@@ -30,11 +33,26 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(report, default=str))
             return
         for part in ("embedder", "index", "database", "llm", "worker"):
-            value = report.get(part, {})
-            text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
-            self.stdout.write(f"{part:>10}  {text}")
+            self.stdout.write(f"{part:>10}  {_readable(report[part])}")
         for remedy in remedies(report["degraded"]):
             advice = " ".join(filter(None, (remedy.effect, remedy.action, remedy.command)))
             self.stdout.write(f"{'degraded':>10}  {remedy.title}. {advice}")
         if not report["degraded"]:
             self.stdout.write(f"{'':>10}  all well")
+        if "database_unavailable" in report["degraded"]:
+            raise CommandError("The database does not answer.")
+
+    def is_unprepared(self) -> bool:
+        """An empty database; one that does not answer is a finding of its own."""
+        try:
+            return not connection.introspection.table_names()
+        except DatabaseError:
+            return False
+
+
+def _readable(state: dict[str, Any]) -> str:
+    """`ready, model_id minilm-l6-v2, dim 384`: the state first, then what is known and not empty."""
+    known = [
+        f"{key} {value}" for key, value in state.items() if key != "state" and value not in ("", None, [])
+    ]
+    return ", ".join([str(state["state"]), *known])

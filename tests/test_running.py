@@ -1,0 +1,90 @@
+"""Starting and commanding the site, as a person types it: every failure is one line that says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def crew(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("CREW_", "DATABASE_URL", "DJANGO_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "crewsite.cli", *arguments],
+        cwd=ROOT,
+        env={**kept, "CREW_HOME": str(home), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_a_taken_port_is_named_with_a_way_out(tmp_path: Path) -> None:
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = crew("run", home=tmp_path, CREW_PORT=str(taken.getsockname()[1]))
+    assert done.returncode != 0
+    assert "CREW_PORT=8001" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [["run"], ["learn", "list"], ["status"]])
+def test_a_home_that_cannot_be_made_is_one_clear_line(command: list[str]) -> None:
+    done = crew(*command, home=Path("/proc/nowhere"))
+    assert done.returncode == 1
+    assert "cannot be used" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [["learn", "list"], ["status"], ["memory", "search", "tea"]])
+def test_a_home_that_was_never_set_up_says_so(command: list[str], tmp_path: Path) -> None:
+    done = crew(*command, home=tmp_path)
+    assert done.returncode == 1
+    assert "make run" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_command_is_bad_usage(tmp_path: Path) -> None:
+    done = crew("bogus", home=tmp_path)
+    assert done.returncode == 2
+    assert "bogus" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("CREW_PORT", "abc"), ("CREW_PORT", "99999"), ("CREW_ENV", "prod")]
+)
+def test_an_unreadable_setting_stops_the_start_and_is_named(
+    variable: str, value: str, tmp_path: Path
+) -> None:
+    done = crew("run", home=tmp_path, **{variable: value})
+    assert done.returncode == 78
+    assert variable in done.stderr
+
+
+def test_production_refuses_an_unsafe_start(tmp_path: Path) -> None:
+    done = crew("run", home=tmp_path, CREW_ENV="production", CREW_PUBLIC_URL="http://localhost.corp.example")
+    assert done.returncode == 78
+    assert "crewsite.E001" in done.stderr
+    assert "crewsite.E003" in done.stderr
+
+
+def test_setting_up_twice_changes_nothing_and_status_is_machine_readable(tmp_path: Path) -> None:
+    for _ in range(2):
+        done = crew("setup", home=tmp_path, CREW_SKIP_MODEL_DOWNLOAD="1")
+        assert done.returncode == 0, done.stderr
+    status = json.loads(crew("status", "--json", home=tmp_path, CREW_SKIP_MODEL_DOWNLOAD="1").stdout)
+    assert status["embedder"]["state"] == "absent"
+    assert {"index", "database", "llm", "degraded"} <= status.keys()
+    token = crew("token", "create", "--name", "ci", home=tmp_path)
+    assert token.stdout.startswith("crew_")
+    assert len(token.stdout.split()) == 1
