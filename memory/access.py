@@ -4,7 +4,6 @@ marks are collected in the process and written together.
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 import threading
 from collections import Counter
@@ -22,19 +21,16 @@ logger = logging.getLogger(__name__)
 
 _lock = threading.Lock()
 _pending: Counter[int] = Counter()
-_latest: dict[int, dt.datetime] = {}
 _timer: threading.Timer | None = None
 
 
-def note(ids: Iterable[int], *, at: dt.datetime | None = None) -> None:
+def note(ids: Iterable[int]) -> None:
     """Mark rows as read now. Touches no database; a timer writes the marks a little later."""
     global _timer  # noqa: PLW0603 - one timer a process
-    at = at or timezone.now()
     with _lock:
         for pk in ids:
             if pk in _pending or len(_pending) < ACCESS_MAX_PENDING:
                 _pending[pk] += 1
-                _latest[pk] = at
         if _pending and _timer is None and getattr(settings, "CREW_BACKGROUND_WRITES", True):
             _timer = threading.Timer(ACCESS_FLUSH_SECONDS, _flush_in_background)
             _timer.daemon = True
@@ -42,23 +38,22 @@ def note(ids: Iterable[int], *, at: dt.datetime | None = None) -> None:
 
 
 def flush() -> int:
-    """Write the marks; returns how many rows were marked.
+    """Write the marks, all with this moment; returns how many rows were marked.
     A failure is logged and drops the marks: they are statistics.
     """
     with _lock:
-        counts, latest = Counter(_pending), dict(_latest)
+        counts = Counter(_pending)
         _pending.clear()
-        _latest.clear()
     if not counts:
         return 0
-    by_mark: dict[tuple[int, dt.datetime], list[int]] = {}
+    by_count: dict[int, list[int]] = {}
     for pk, count in counts.items():
-        by_mark.setdefault((count, latest[pk]), []).append(pk)
+        by_count.setdefault(count, []).append(pk)
     try:
         with transaction.atomic():
-            for (count, at), ids in by_mark.items():
+            for count, ids in by_count.items():
                 EpisodicMemory.all_objects.filter(pk__in=ids).update(
-                    last_accessed_at=at, access_count=F("access_count") + count
+                    last_accessed_at=timezone.now(), access_count=F("access_count") + count
                 )
     except DatabaseError:
         logger.warning("Could not record that %d episodes were read.", len(counts), exc_info=True)

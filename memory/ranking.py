@@ -138,8 +138,19 @@ def _as_share_of_best(logs: Mapping[int, float]) -> dict[int, float]:
 
 def _diverse(ordered: Sequence[Candidate], scores: Mapping[int, float], limit: int) -> list[int]:
     ids = [candidate.object_id for candidate in ordered]
-    words = {candidate.object_id: word_set(candidate.text) for candidate in ordered}
+    words = _WordSets({candidate.object_id: candidate.text for candidate in ordered})
     return list(mmr_jaccard(ids, relevance=scores, words=words, lam=MMR_LAMBDA, limit=limit))
+
+
+class _WordSets(dict[int, frozenset[str]]):
+    """Word sets of texts, made when they are asked for: most rows of a pool never come near a place."""
+
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        self._texts = texts
+
+    def __missing__(self, object_id: int) -> frozenset[str]:
+        found = self[object_id] = word_set(self._texts[object_id])
+        return found
 
 
 def _guards(ordered: Sequence[Candidate], relevances: Mapping[int, float], limit: int) -> list[int]:

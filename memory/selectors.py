@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from django.db.models import Count, Max, Q
 from django.utils import timezone
@@ -21,11 +21,10 @@ from memory.constants import (
     KEY_MATCH_WEIGHT,
     KEYWORD_WEIGHT,
     MAX_POOL,
-    SECONDS_PER_DAY,
     VECTOR_WEIGHT,
     thresholds_for,
 )
-from memory.live import decay_by_tag, episodic_max_rows
+from memory.live import episodic_max_rows
 from memory.models import (
     EpisodicMemory,
     HistoryEntry,
@@ -34,7 +33,8 @@ from memory.models import (
     ReviewItem,
     SemanticMemory,
 )
-from memory.ranking import Candidate, decay_rate, is_admitted, pool_size, rank
+from memory.pool import episodes_read, facts_read, rows_read
+from memory.ranking import Candidate, is_admitted, pool_size, rank
 from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
 from memory.rules import key_words, render_value
 from memory.words import fact_overlap, share_found
@@ -76,13 +76,13 @@ def episodic_search(
     found = candidates(
         collection=collection_name("episodic", home.pk), query=query, k=pool_size(limit), mode=LEGS[mode]
     )
-    rows = EpisodicMemory.objects.filter(home=home).in_bulk([hit.object_id for hit in found.hits])
-    hits = {hit.object_id: hit for hit in found.hits if hit.object_id in rows}
-    pool = _pool(hits.values(), rows, now or timezone.now())
+    pool = episodes_read(home, found.hits, now or timezone.now())
     if relevance_filter:
         pool = _admitted(pool, query)
     ranked = rank(pool, order="score" if mode == "auto" else "relevance", limit=limit, mmr=mmr)
-    access.note([place.object_id for place in ranked])
+    rows = rows_read(EpisodicMemory, home, [place.object_id for place in ranked])
+    hits = {hit.object_id: hit for hit in found.hits}
+    access.note(rows)
     return EpisodicSearch(
         tuple(
             EpisodicHit(
@@ -93,6 +93,7 @@ def episodic_search(
                 legs=(*_legs(hits[place.object_id]), *(("guard",) if place.guarded else ())),
             )
             for place in ranked
+            if place.object_id in rows
         ),
         rung=found.rung,
         degraded=found.degraded,
@@ -109,19 +110,21 @@ def semantic_search(*, home: Workspace, query: str, limit: int = 20, mode: Mode 
     found = candidates(
         collection=collection_name("semantic", home.pk), query=query, k=pool_size(limit), mode=LEGS[mode]
     )
-    rows = SemanticMemory.objects.filter(home=home).in_bulk([hit.object_id for hit in found.hits])
-    hits = {hit.object_id: hit for hit in found.hits if hit.object_id in rows}
-    keyword = _fact_keywords(query, rows, hits)
+    facts = facts_read(home, [hit.object_id for hit in found.hits])
+    hits = {hit.object_id: hit for hit in found.hits if hit.object_id in facts}
+    keyword = _fact_keywords(query, facts, hits)
     cosines = {pk: hit.cosine for pk, hit in hits.items() if hit.cosine is not None}
     legs = [(VECTOR_WEIGHT, scale01(cosines)), (KEYWORD_WEIGHT, keyword)]
     scores = weighted([leg for leg in legs if leg[1]])
-    best = sorted(scores, key=lambda pk: (-scores[pk], rows[pk].key))[:limit]
+    best = sorted(scores, key=lambda pk: (-scores[pk], facts[pk][0]))[:limit]
+    rows = rows_read(SemanticMemory, home, best)
     return SemanticSearch(
         tuple(
             SemanticHit(
                 rows[pk], scores[pk], hits[pk].cosine, keyword.get(pk), _fact_legs(hits[pk], keyword.get(pk))
             )
             for pk in best
+            if pk in rows
         ),
         rung=found.rung,
         degraded=found.degraded,
@@ -144,23 +147,6 @@ def memory_stats(home: Workspace) -> MemoryStats:
     return MemoryStats(layers, episodic_cap=episodic_max_rows(), open_reviews=reviews)
 
 
-def _pool(hits: object, rows: dict[int, EpisodicMemory], now: dt.datetime) -> list[Candidate]:
-    rates = decay_by_tag()
-    return [
-        Candidate(
-            object_id=hit.object_id,
-            text=rows[hit.object_id].text,
-            importance=rows[hit.object_id].importance,
-            days_old=(now - rows[hit.object_id].created_at).total_seconds() / SECONDS_PER_DAY,
-            rate=decay_rate(rows[hit.object_id].tags, rates),
-            cosine=hit.cosine,
-            keyword=hit.keyword,
-            all_terms=hit.all_terms,
-        )
-        for hit in hits  # type: ignore[attr-defined]
-    ]
-
-
 def _admitted(pool: Sequence[Candidate], query: str) -> list[Candidate]:
     limits = thresholds_for(get_embedder().model_id)
     has_vectors = any(candidate.cosine is not None for candidate in pool)
@@ -168,13 +154,11 @@ def _admitted(pool: Sequence[Candidate], query: str) -> list[Candidate]:
     return [c for c in pool if is_admitted(c, limits=limits, has_vectors=has_vectors, overlap=overlap)]
 
 
-def _fact_keywords(query: str, rows: dict[int, SemanticMemory], hits: dict[int, Hit]) -> dict[int, float]:
+def _fact_keywords(query: str, facts: dict[int, tuple[str, Any]], hits: dict[int, Hit]) -> dict[int, float]:
     """Keyword scores 0..1 of the facts that share a word, or a run of characters, with the question."""
     overlaps = {
-        pk: fact_overlap(
-            query, key=key_words(row.key), value=render_value(row.value), key_weight=KEY_MATCH_WEIGHT
-        )
-        for pk, row in rows.items()
+        pk: fact_overlap(query, key=key_words(key), value=render_value(value), key_weight=KEY_MATCH_WEIGHT)
+        for pk, (key, value) in facts.items()
     }
     best = max(overlaps.values(), default=0.0)
     if best:

@@ -91,14 +91,12 @@ def rows_counted() -> tuple[int, int]:
     return words, grams
 
 
-def average_length(cursor: Any) -> float:
+def average_length(totals: bytes | None) -> float:
     """Mean words of a document, from the totals FTS5 keeps in its first record: row count, then words, as
     varints.
     """
-    cursor.execute("SELECT block FROM search_words_data WHERE id = 1")
-    row = cursor.fetchone()
-    totals = varints(bytes(row[0])) if row else []
-    return totals[1] / totals[0] if len(totals) > 1 and totals[0] else 1.0
+    numbers = varints(bytes(totals or b""))
+    return numbers[1] / numbers[0] if len(numbers) > 1 and numbers[0] else 1.0
 
 
 def varints(data: bytes) -> list[int]:

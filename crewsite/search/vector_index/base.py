@@ -79,11 +79,8 @@ class FaissBase:
         # busy.
         faiss.omp_set_num_threads(1)
         cosines, places = self.index.search(query[np.newaxis], min(k, len(self.ids)))
-        return [
-            (int(self.ids[place]), float(cosine))
-            for place, cosine in zip(places[0], cosines[0], strict=True)
-            if place >= 0
-        ]
+        found = places[0] >= 0
+        return list(zip(self.ids[places[0][found]].tolist(), cosines[0][found].tolist(), strict=True))
 
     def take(self, places: Ids) -> Floats:
         if not len(places):
