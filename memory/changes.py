@@ -55,9 +55,9 @@ def disagreement(new: str, old: str) -> Disagreement | None:
 
 
 def is_mostly_latin(text: str) -> bool:
-    """Whether at least half of a text's letters are of the Latin script."""
+    """Whether at least half of a text's letters are of the Latin script; none are of none."""
     letters = len(_LETTER.findall(text))
-    return len(_LATIN.findall(text)) * 2 >= letters
+    return bool(letters) and len(_LATIN.findall(text)) * 2 >= letters
 
 
 def _words(text: str) -> list[str]:

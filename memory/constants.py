@@ -12,6 +12,8 @@ KEY_MAX_CHARS: Final = 100
 KEY_PREFIXES: Final = ("pref.", "project.", "user.")
 KEY_RESERVED_PREFIX: Final = "lesson."
 VALUE_MAX_BYTES: Final = 4_096
+# Reading nests as deep as the value; a value is read far down in other calls, and Python stops at 1,000.
+VALUE_MAX_DEPTH: Final = 32
 MIN_CONFIDENCE: Final = 0.8  # of a write that no person asked for
 EQUAL_CONFIDENCE_WITHIN: Final = 0.1
 FLOAT_SLACK: Final = 1e-9  # 0.9 - 0.8 is 0.09999999999999998 in binary

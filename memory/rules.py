@@ -24,10 +24,12 @@ from memory.constants import (
     TEXT_MAX_CHARS,
     TEXT_MIN_CHARS,
     VALUE_MAX_BYTES,
+    VALUE_MAX_DEPTH,
 )
 from memory.results import Refusal
 
 Json = Any
+_BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"  # letters and a sign by their category, blanks to the eye
 
 
 def key_refusal(key: Any, *, extra_prefixes: Sequence[str] = ()) -> Refusal | None:
@@ -77,9 +79,15 @@ def clean_value(value: Json) -> Json:
 
 def value_refusal(value: Json) -> Refusal | None:
     """Why this value cannot be kept, or None. The size is that of its compact JSON in UTF-8."""
+    if _is_deeper(value, VALUE_MAX_DEPTH):
+        return Refusal(
+            "value_depth", f"A value has at most {VALUE_MAX_DEPTH} lists and objects inside each other."
+        )
     try:
         encoded = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError):
+        encoded = None
+    if encoded is None or not _has_only_text_keys(value):
         return Refusal(
             "value_not_json", "A value is JSON: text, numbers, true or false, lists and objects of these."
         )
@@ -90,6 +98,19 @@ def value_refusal(value: Json) -> Refusal | None:
             "value_size", f"A value has at most {VALUE_MAX_BYTES} bytes as JSON; this one has {len(encoded)}."
         )
     return None
+
+
+def _is_deeper(value: Json, levels: int) -> bool:
+    """Whether more than `levels` lists and objects stand inside each other. Looks no deeper than that."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else None
+    return inner is not None and (levels == 0 or any(_is_deeper(item, levels - 1) for item in inner))
+
+
+def _has_only_text_keys(value: Json) -> bool:
+    """Python's encoder turns other keys into text, where two may become one."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _has_only_text_keys(item) for key, item in value.items())
+    return not isinstance(value, list | tuple) or all(map(_has_only_text_keys, value))
 
 
 def confidence_refusal(confidence: float, *, is_explicit: bool) -> Refusal | None:
@@ -104,13 +125,20 @@ def confidence_refusal(confidence: float, *, is_explicit: bool) -> Refusal | Non
 
 
 def parse_value(value: Any) -> Any:
-    """A value that is the JSON of a list, object, number or truth value as such; any other text as text."""
+    """A value that is the JSON of a list, object, number or truth value as such; any other text as text.
+
+    A number counts as one only if it would be written just so: version 3.10 is not 3.1.
+    """
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
+        parsed = json.loads(value)
     except (ValueError, RecursionError):
         return value
+    is_number = isinstance(parsed, int | float) and not isinstance(parsed, bool)
+    if parsed is None or (is_number and repr(parsed) != value.strip()):
+        return value
+    return parsed
 
 
 def render_value(value: Json) -> str:
@@ -130,7 +158,7 @@ def _words_of(value: Json) -> Iterator[str]:
             yield from _words_of(item)
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield str(key)
+            yield f"{key}:"  # as it is written, so that a password is known by its name
             yield from _words_of(item)
     else:
         yield str(value)
@@ -167,12 +195,21 @@ def text_refusal(text: str) -> Refusal | None:
         return Refusal(
             "text_long", f"An episode has at most {TEXT_MAX_CHARS} characters; this one has {len(text)}."
         )
+    if not any(map(_is_seen, text)):
+        return Refusal("text_short", "An episode has characters that can be seen; this one has none.")
     return None
 
 
-def clamp_importance(importance: float) -> float:
+def _is_seen(char: str) -> bool:
+    """Not a blank, a format character, or a mark that needs a letter to stand on."""
+    return unicodedata.category(char)[0] not in "ZCM" and char not in _BLANK_LETTERS
+
+
+def clamp_importance(importance: Any) -> float:
     """0..1; what is no number counts as the default."""
-    return DEFAULT_IMPORTANCE if math.isnan(importance) else min(1.0, max(0.0, float(importance)))
+    if not isinstance(importance, int | float) or (isinstance(importance, float) and math.isnan(importance)):
+        return DEFAULT_IMPORTANCE
+    return float(min(1, max(0, importance)))
 
 
 @dataclass(frozen=True, slots=True)

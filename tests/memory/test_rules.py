@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.constants import KEY_MAX_CHARS, VALUE_MAX_BYTES
+from crewsite.security.redaction import credential_families
+from memory.constants import DEFAULT_IMPORTANCE, KEY_MAX_CHARS, VALUE_MAX_BYTES, VALUE_MAX_DEPTH
 from memory.rules import (
     clamp_importance,
     clean_value,
     confidence_refusal,
     key_refusal,
     parse_prefixes,
+    parse_value,
     render_value,
     same_value,
     tags_of,
@@ -104,7 +106,7 @@ def test_texts_inside_a_value_are_cleaned_with_their_keys() -> None:
 
 
 def test_a_value_is_rendered_flat_with_its_keys() -> None:
-    assert render_value({"editor": "vim", "tabs": [2, True]}) == "editor vim tabs 2 true"
+    assert render_value({"editor": "vim", "tabs": [2, True]}) == "editor: vim tabs: 2 true"
 
 
 @pytest.mark.parametrize(
@@ -166,3 +168,86 @@ def test_a_number_too_long_to_write_is_refused() -> None:
     refusal = value_refusal(10**5_000)
     assert refusal is not None
     assert refusal.code == "value_not_json"
+
+
+def nested(depth: int) -> object:
+    value: object = "x"
+    for level in range(depth):
+        value = [value] if level % 2 else {"a": value}
+    return value
+
+
+def test_a_value_nested_too_deep_to_be_read_everywhere_is_refused() -> None:
+    assert value_refusal(nested(VALUE_MAX_DEPTH)) is None
+    for depth in (VALUE_MAX_DEPTH + 1, 480, 2_000):
+        refusal = value_refusal(nested(depth))
+        assert refusal is not None
+        assert refusal.code == "value_depth"
+
+
+@pytest.mark.parametrize("value", [{1: "a", "1": "b"}, [{None: 1}], {"a": {True: 1}}])
+def test_names_inside_a_value_are_text(value: object) -> None:
+    refusal = value_refusal(value)
+    assert refusal is not None
+    assert refusal.code == "value_not_json"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password": "hunter2-hunter2"},
+        {"db": {"api_key": "9f8e7d6c5b4a3f2e1d"}},
+        {"token": ["tr0ub4dor&3xy"]},
+    ],
+)
+def test_a_credential_named_by_a_key_is_seen_in_the_rendering(value: object) -> None:
+    assert credential_families(render_value(value)) == ("password",)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "3.10",
+        "1e5",
+        "007",
+        "+1",
+        "-0",
+        "1.0000000000000000001",
+        "NaN",
+        "Infinity",
+        "1e999",
+        "null",
+        "vim",
+        "[1,",
+    ],
+)
+def test_a_typed_value_that_json_would_change_stays_text(typed: str) -> None:
+    assert parse_value(typed) == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [("3.5", 3.5), (" 42 ", 42), ("-7", -7), ("true", True), ('{"a": [1]}', {"a": [1]}), ('"vim"', "vim")],
+)
+def test_a_typed_value_that_is_json_is_taken_as_such(typed: str, value: object) -> None:
+    assert parse_value(typed) == value
+
+
+@pytest.mark.parametrize("importance", [None, "0.7", "high", [1], math.nan])
+def test_an_importance_that_is_no_number_counts_as_the_default(importance: object) -> None:
+    assert clamp_importance(importance) == DEFAULT_IMPORTANCE
+
+
+def test_a_number_too_large_for_a_float_is_the_highest_importance() -> None:
+    assert clamp_importance(10**400) == 1.0
+    assert clamp_importance(-(10**400)) == 0.0
+
+
+@pytest.mark.parametrize("text", ["\u200b" * 20, "\ufeff\u2060 \u200d" * 9, "\u3164" * 12, "\u0301" * 12])
+def test_a_text_with_nothing_to_see_is_no_episode(text: str) -> None:
+    assert (text_refusal(text) or pytest.fail()).code == "text_short"
+
+
+@pytest.mark.parametrize("text", ["\U0001f98a" * 10, "生存等于正确生存等于正", "\u200bשלום עולם יפה"])
+def test_a_text_of_any_script_is_an_episode(text: str) -> None:
+    assert text_refusal(text) is None

@@ -280,9 +280,9 @@ def test_kinds_list_live_rows_in_id_order_and_recall_the_workspaces_home(
     fact(home, "pref.editor", {"name": "vim"})
     facts = SemanticKind()
     assert facts.count() == 1
-    assert facts.documents(0, 10)[0][2] == "pref editor: name vim"
+    assert facts.documents(0, 10)[0][2] == "pref editor: name: vim"
     (hit,) = facts.recall(query="editor", workspace_id=guest.pk, limit=5)
-    assert (hit.citation, hit.text) == ("sem:pref.editor", "pref.editor: name vim")
+    assert (hit.citation, hit.text) == ("sem:pref.editor", "pref.editor: name: vim")
 
 
 def test_stats_count_live_and_deleted_rows_of_the_home(home: Workspace) -> None:

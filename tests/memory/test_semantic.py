@@ -107,6 +107,16 @@ def test_a_refused_automated_write_does_not_fill_the_queue(home: Workspace) -> N
     assert not ReviewItem.objects.exists()
 
 
+@pytest.mark.parametrize(
+    "value", [{"password": "hunter2-hunter2"}, [{"db": {"api_key": "9f8e7d6c5b4a3f2e1d"}}]]
+)
+def test_a_credential_under_its_name_inside_a_value_is_refused(home: Workspace, value: Any) -> None:
+    result = write(home, value, key="user.login")
+    assert (result.outcome, result.code) == ("refused", "credential")
+    assert not SemanticMemory.all_objects.exists()
+    assert all("hunter2" not in event.new_value for event in MemoryEvent.objects.all())
+
+
 def test_a_credential_is_refused_and_kept_nowhere(home: Workspace) -> None:
     token = "ghp_" + "a1B2" * 9
     result = write(home, f"the token is {token}")
