@@ -92,3 +92,20 @@ def test_a_removed_lesson_is_listed_and_brought_back(capsys) -> None:
 def test_what_does_not_exist_is_an_error_that_names_it(capsys, words: tuple[str, ...]) -> None:
     with pytest.raises(CommandError, match="There is no"):
         call_command("learn", *words)
+
+
+def test_a_limit_beyond_every_table_lists_all(capsys) -> None:
+    run(capsys, "add", "always use pytest")
+    code, out, _ = run(capsys, "list", "--limit", "9" * 30)
+    assert (code, "pytest" in out) == (0, True)
+
+
+@pytest.mark.parametrize("citation", ["les:" + "9" * 40, "les:" + "9" * 5_000, "les:\udcff", "les:"])
+def test_an_id_that_cannot_be_is_not_found(capsys, citation: str) -> None:
+    with pytest.raises(CommandError, match="There is no"):
+        run(capsys, "restore", citation)
+
+
+def test_a_workspace_named_in_broken_bytes_is_not_found(capsys) -> None:
+    with pytest.raises(CommandError, match="There is no workspace"):
+        run(capsys, "list", "--workspace", "\udcff")

@@ -104,3 +104,26 @@ def test_search_finds_both_kinds_and_says_what_limits_it() -> None:
     assert "pref.editor" in out or "installed" in out
     assert "embedder_unavailable" in err
     assert "Nothing found" in crew("search", "zebra")[2]
+
+
+def test_a_version_is_stored_as_typed() -> None:
+    assert crew("remember", "3.10", "--key", "project.python")[0] == 0
+    assert SemanticMemory.objects.get().value == "3.10"
+
+
+@pytest.mark.parametrize("words", [("list",), ("search", "dogs")])
+def test_a_limit_beyond_every_table_lists_all(words: tuple[str, ...]) -> None:
+    crew("remember", "Dogs descend from wolves.")
+    code, out, _ = crew(*words, "--limit", "9" * 30)
+    assert (code, "Dogs descend" in out) == (0, True)
+
+
+@pytest.mark.parametrize("citation", ["epi:" + "9" * 40, "sem:" + "9" * 5_000, "epi:\udcff"])
+def test_an_id_that_cannot_be_is_not_found(citation: str) -> None:
+    with pytest.raises(CommandError, match="There is no"):
+        crew("show", citation)
+
+
+def test_a_workspace_named_in_broken_bytes_is_not_found() -> None:
+    with pytest.raises(CommandError, match="There is no workspace"):
+        crew("list", "--workspace", "\udcff")

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from crewsite.accounts.models import DEFAULT_SLUG, Workspace
 from crewsite.security.origin import Origin, Source, Surface
+from crewsite.security.text import clean
 from lessons.models import Lesson
 from lessons.services import lesson_remove, lesson_restore, lesson_write
 from lessons.tools import describe_result, result_data
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EMBEDDER_WAIT_SECONDS: Final = 5.0
+MAX_ID_DIGITS: Final = 18  # fits every database, and is quick to read
+MAX_LIMIT: Final = 1_000_000_000  # more rows than any table has, and a number every database can count to
 DEFAULT_LIMIT: Final = 50
 
 
@@ -139,11 +142,11 @@ def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+    return min(number, MAX_LIMIT)
 
 
 def _workspace(slug: str) -> Workspace:
-    workspace = Workspace.objects.filter(slug=slug).select_related("memory_home").first()
+    workspace = Workspace.objects.filter(slug=clean(slug)).select_related("memory_home").first()
     if workspace is None:
         raise CommandError(f"There is no workspace {slug!r}.")
     return workspace
@@ -151,7 +154,7 @@ def _workspace(slug: str) -> Workspace:
 
 def _find(home: Workspace, citation: str) -> Lesson:
     prefix, _, number = citation.strip("[]").partition(":")
-    found = prefix == "les" and number.isascii() and number.isdigit()
+    found = prefix == "les" and number.isascii() and number.isdigit() and len(number) <= MAX_ID_DIGITS
     row = Lesson.all_objects.in_home(home).filter(pk=int(number)).first() if found else None
     if row is None:
         raise CommandError(f"There is no {citation!r}. Ids look like les:12.")

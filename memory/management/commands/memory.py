@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from crewsite.accounts.models import DEFAULT_SLUG, Workspace
 from crewsite.security.origin import Origin, Source, Surface
+from crewsite.security.text import clean
 from memory import access
 from memory.constants import DEFAULT_IMPORTANCE
 from memory.models import EpisodicMemory, SemanticMemory
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from memory.results import EpisodicHit, SemanticHit
 
 EMBEDDER_WAIT_SECONDS: Final = 5.0
+MAX_ID_DIGITS: Final = 18  # fits every database, and is quick to read
+MAX_LIMIT: Final = 1_000_000_000  # more rows than any table has, and a number every database can count to
 DEFAULT_LIMIT: Final = 20
 TEXT_COLUMN_CHARS: Final = 300
 
@@ -171,11 +174,11 @@ def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+    return min(number, MAX_LIMIT)
 
 
 def _workspace(slug: str) -> Workspace:
-    workspace = Workspace.objects.filter(slug=slug).select_related("memory_home").first()
+    workspace = Workspace.objects.filter(slug=clean(slug)).select_related("memory_home").first()
     if workspace is None:
         raise CommandError(f"There is no workspace {slug!r}.")
     return workspace
@@ -194,9 +197,9 @@ def _find(home: Workspace, citation: str) -> Any:
     if prefix in models and name:
         rows = models[prefix].all_objects.filter(home=home).order_by("is_deleted", "-pk")
         if name.isascii() and name.isdigit():
-            row = rows.filter(pk=int(name)).first()
+            row = rows.filter(pk=int(name)).first() if len(name) <= MAX_ID_DIGITS else None
         elif prefix == "sem":
-            row = rows.filter(key=name).first()
+            row = rows.filter(key=clean(name)).first()
     if row is None:
         raise CommandError(f"There is no {citation!r}. Ids look like epi:412 or sem:pref.editor.")
     return row
