@@ -90,7 +90,7 @@ def lesson_refusal(
         refusal_record(refusal, draft.rendered, home=home, memory_type=KIND, origin=origin)
         return refusal
     return gate(
-        draft.rendered,
+        "\n".join(part for part in (draft.rendered, draft.scope) if part),
         home=home,
         memory_type=KIND,
         origin=origin,
