@@ -45,7 +45,8 @@ _BLANKS: Final = re.compile(r"\s+")
 
 def _names(markers: tuple[str, ...]) -> str:
     folded = (folded_shadow(marker).text.strip("[]:") for marker in markers)
-    return "|".join(re.escape(name).replace(r"\ ", r"\s") for name in sorted(folded, key=len, reverse=True))
+    # The blank may be missing: an invisible character in its place leaves none in the shadow.
+    return "|".join(re.escape(name).replace(r"\ ", r"\s?") for name in sorted(folded, key=len, reverse=True))
 
 
 @cache

@@ -227,7 +227,7 @@ _ALSO_NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "coerce_tool": ("user", "human", "owner", "operator", "people", "anyone", "anybody", "admin"),
 }  # fmt: skip
 
-_MARKER_NAMES = "|".join(re.escape(folded_shadow(m).text[1:-1]).replace(r"\ ", r"\s") for m in MARKERS)
+_MARKER_NAMES = "|".join(re.escape(folded_shadow(m).text[1:-1]).replace(r"\ ", r"\s?") for m in MARKERS)
 _BARE_NAMES = "|".join(m.lower().replace(" ", r"\s") for m in BARE_MARKERS)
 # `(?<![^\n])` is a line start that also holds inside a window. A header followed by `(` is a Markdown link.
 FORGED_MARKER: Final = (

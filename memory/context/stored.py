@@ -8,17 +8,30 @@ import re
 from typing import Final
 
 from crewsite.security.fencing import neutralise
-
+from crewsite.security.shadow import folded_shadow
 from crewsite.security.text import clean
 
 # A stored text must not bring its own citation: `[epi:7]` at the end of a line would pass for a source.
-_FORGED_CITATION: Final = re.compile(r"\[((?:sem|epi|les|doc|hist)[a-z]*:[^\]\n]{1,120})\]", re.IGNORECASE)
+# Looked for in the shadow: blanks, odd letters and invisible characters in it do not hide it.
+_FORGED_CITATION: Final = re.compile(r"\[\s?(?:sem|epi|les|doc|hist)(?:[a-z]{0,8})\s?:[^\[\]\n]{1,120}\]")
 
 
 def stored_text(text: str) -> str:
-    return _FORGED_CITATION.sub("［\\1］", neutralise(clean(text))).strip()
+    return _without_citations(neutralise(clean(text))).strip()
 
 
 def stored_line(text: str) -> str:
     """The same on one line: a stored line break cannot begin a line that looks like ours."""
     return stored_text(" ".join(clean(text).split()))
+
+
+def _without_citations(text: str) -> str:
+    if "[" not in text and text.isascii():
+        return text
+    shadow = folded_shadow(text)
+    pieces, done = [], 0
+    for forged in _FORGED_CITATION.finditer(shadow.text):
+        start, end = shadow.span(*forged.span())
+        pieces += [text[done:start], "［", text[start + 1 : end - 1], "］"]
+        done = end
+    return "".join([*pieces, text[done:]])

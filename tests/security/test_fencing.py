@@ -37,6 +37,7 @@ def test_a_marker_in_stored_text_loses_its_bracket(marker: str) -> None:
         marker.lower(),
         marker.replace(" ", "  "),
         f"\u200b{marker[:3]}\u200b{marker[3:]}",
+        marker.replace(" ", "\u200b"),
     ):
         neutralised = neutralise(f"some text {copy} and more")
         assert "[" not in neutralised

@@ -47,3 +47,12 @@ def test_one_paragraph_too_long_is_cut_at_a_line() -> None:
 def test_words_are_cut_between_words() -> None:
     assert cut_words("one two three four", 12) == "one two…"
     assert cut_words("x" * 20, 5) == "xxxx…"
+
+
+def test_a_heading_is_not_all_that_is_left_of_one_long_line() -> None:
+    for cut in (cut_at_line, cut_at_paragraph):
+        for heading in ("[Steering]\n", "[Steering]\n\n", "# Title\n\nshort\n\n"):
+            shown = cut(heading + "word " * 400, 500)
+            assert len(shown) <= 500
+            assert shown.count("word") > 60
+            assert "cut here" in shown
