@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from crewsite.rows_admin import UndoableModelAdmin, admin_origin
 from lessons.models import Lesson
@@ -25,9 +26,9 @@ FIELDS = ["rule", "negative", "category", "scope", "pinned"]
 
 
 class LessonForm(forms.ModelForm):  # type: ignore[type-arg]
-    rule = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), strip=False)
+    rule = forms.CharField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), strip=False)
     negative = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 2}),
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         strip=False,
         required=False,
         help_text="What not to do instead.",

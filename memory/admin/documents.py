@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin, messages
 from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from crewsite.rows_admin import admin_origin
 from memory.admin.base import OwnWorkspacesMixin, ServiceSavedMixin, author_of, events_of, folded
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
-    text = forms.CharField(widget=forms.Textarea(attrs={"rows": 24}), required=False, strip=False)
+    text = forms.CharField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 24}), required=False, strip=False)
 
     class Meta:
         fields = ["workspace", "text"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from crewsite.rows_admin import UndoableModelAdmin, admin_origin
 from crewsite.security.text import clean
@@ -34,7 +35,7 @@ class TagsField(forms.CharField):
 
 
 class EpisodeForm(forms.ModelForm):  # type: ignore[type-arg]
-    text = forms.CharField(widget=forms.Textarea(attrs={"rows": 6}), strip=False)
+    text = forms.CharField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 6}), strip=False)
     importance = forms.FloatField(min_value=0, max_value=1, initial=DEFAULT_IMPORTANCE)
     tags = TagsField(required=False, help_text="Separated by commas; small letters, digits, - and _.")
 

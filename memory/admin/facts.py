@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from crewsite.rows_admin import UndoableModelAdmin, admin_origin
 from memory.admin.base import (
@@ -31,7 +32,7 @@ VALUE_SHOWN_CHARS = 120
 
 
 class FactForm(forms.ModelForm):  # type: ignore[type-arg]
-    value = ValueField(widget=forms.Textarea(attrs={"rows": 4}), help_text="Text, or JSON.")
+    value = ValueField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}), help_text="Text, or JSON.")
     confidence = forms.FloatField(min_value=0, max_value=1, initial=1.0)
 
     class Meta:
