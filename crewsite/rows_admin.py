@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin, messages
 from django.utils.html import format_html
 from unfold.admin import ModelAdmin
+from unfold.decorators import display
 
 from crewsite.security.origin import Origin, Source, Surface
 
@@ -40,6 +41,13 @@ class ReadOnlyModelAdmin(ModelAdmin):
         return False
 
 
+class OperatorOnlyMixin:
+    """Pages that show rows of every workspace at once: for superusers, whatever other rights staff are given."""
+
+    def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return request.user.is_superuser and bool(super().has_view_permission(request, obj))  # type: ignore[misc]
+
+
 class UndoableModelAdmin(ModelAdmin):
     """Lists live and tombstoned rows; deleting means tombstoning, and both ways go through the app's
     services.
@@ -49,6 +57,12 @@ class UndoableModelAdmin(ModelAdmin):
     """
 
     actions = ["tombstone_selected", "restore_selected"]
+
+    @display(description="State", ordering="is_deleted", label={"in use": "success", "deleted": "danger"})
+    def state(self, row: Any) -> tuple[str, str]:
+        if not row.is_deleted:
+            return "in use", "in use"
+        return "deleted", f"deleted: {row.deleted_reason}" if row.deleted_reason else "deleted"
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         return self.model.all_objects.all()  # type: ignore[no-any-return]

@@ -55,8 +55,7 @@ class LessonAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAdmin):
         "source",
         "home",
         "updated_at",
-        "is_deleted",
-        "deleted_reason",
+        "state",
     ]
     list_filter = ["is_deleted", "pinned", "category", "home", "source", "created_at", "deleted_reason"]
     list_select_related = ["home"]

@@ -59,8 +59,7 @@ class EpisodicMemoryAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAd
         "home",
         "times_seen",
         "created_at",
-        "is_deleted",
-        "deleted_reason",
+        "state",
     ]
     list_filter = ["is_deleted", "home", "source", "created_at", "deleted_reason"]
     list_select_related = ["home"]

@@ -55,8 +55,7 @@ class SemanticMemoryAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAd
         "source",
         "home",
         "valid_from",
-        "is_deleted",
-        "deleted_reason",
+        "state",
     ]
     list_filter = ["is_deleted", "home", "source", ConfidenceFilter, "valid_from"]
     list_select_related = ["home"]
