@@ -42,7 +42,7 @@ class ReadOnlyModelAdmin(ModelAdmin):
 
 
 class OperatorOnlyMixin:
-    """Pages that show rows of every workspace at once: for superusers, whatever other rights staff are given."""
+    """Pages of rows of every workspace at once: for superusers, whatever other rights staff are given."""
 
     def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return request.user.is_superuser and bool(super().has_view_permission(request, obj))  # type: ignore[misc]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from crewsite.rows_admin import ReadOnlyModelAdmin
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin
 from crewsite.search.models import Document
 
 
 @admin.register(Document)
-class DocumentAdmin(ReadOnlyModelAdmin):
+class DocumentAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["collection", "object_id", "excerpt"]
     search_fields = ["collection", "text"]
     ordering = ["-id"]

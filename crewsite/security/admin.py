@@ -1,4 +1,4 @@
-"""The audit trail in admin: read by everyone with the right to, changed by no one."""
+"""The audit trail in admin: read by operators, changed by no one. Others see a row's events on its own page."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import json
 from django.contrib import admin
 from django.utils.html import format_html
 
-from crewsite.rows_admin import ReadOnlyModelAdmin, pretty_json
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin, pretty_json
 from crewsite.security.models import MemoryEvent
 
 
 @admin.register(MemoryEvent)
-class MemoryEventAdmin(ReadOnlyModelAdmin):
+class MemoryEventAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = [
         "at",
         "event",

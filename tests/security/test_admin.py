@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
@@ -53,6 +54,19 @@ def test_not_even_a_superuser_changes_or_deletes_an_event(
     )
     assert answer.status_code == 403
     assert MemoryEvent.objects.get().reason == ""
+
+
+@pytest.mark.parametrize("name", ["security_memoryevent", "search_document"])
+def test_rows_of_every_workspace_are_for_operators_only(
+    operator: Client, event: MemoryEvent, name: str
+) -> None:
+    staff = make_user("staff", is_staff=True)
+    staff.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client = Client()
+    client.force_login(staff)
+    assert client.get(reverse(f"admin:{name}_changelist")).status_code == 403
+    assert operator.get(reverse(f"admin:{name}_changelist")).status_code == 200
+    assert client.get(reverse("admin:security_memoryevent_change", args=[event.pk])).status_code == 403
 
 
 def test_no_one_adds_an_event_by_hand(operator: Client) -> None:
