@@ -1,4 +1,4 @@
-"""The audit trail in admin: read by operators, changed by no one. Others see a row's events on its own page."""
+"""The audit trail in admin: read by operators, changed by no one. Others see a row's events on its page."""
 
 from __future__ import annotations
 
