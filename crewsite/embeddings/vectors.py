@@ -10,14 +10,12 @@ from django.db import connection
 from django.db.models import Max
 
 from crewsite.embeddings.constants import ROWS_PER_FETCH, ROWS_PER_STATEMENT
-from crewsite.embeddings.models import Space, Vector
+from crewsite.embeddings.models import Vector
 from crewsite.embeddings.spaces import active_space
 
 if TYPE_CHECKING:
     from crewsite.embeddings.protocol import FloatVector
     from crewsite.embeddings.service import Embedding
-
-VECTOR_KEY = ["space", "collection", "object_id"]
 
 # One statement checks that the space is still active, takes the numbers and locks the row until the caller
 # commits. Both databases understand it.
@@ -30,6 +28,18 @@ _SINCE = (
     "SELECT object_id, seq, data FROM embeddings_vector"
     " WHERE space_id = %s AND collection = %s AND seq > %s ORDER BY seq LIMIT %s"
 )
+_PUT = (
+    "INSERT INTO embeddings_vector (space_id, collection, object_id, text_hash, data, seq)"
+    " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (space_id, collection, object_id) DO UPDATE"
+    " SET text_hash = excluded.text_hash, data = excluded.data, seq = excluded.seq"
+)
+# Spaces in id order, so that two drops never wait for each other in a ring. They are named because the index
+# begins with them.
+_FILLED = (
+    "SELECT space_id, id FROM embeddings_vector WHERE space_id IN (SELECT id FROM embeddings_space)"
+    " AND collection = %s AND object_id IN ({ids}) AND data IS NOT NULL ORDER BY space_id, id"
+)
+_EMPTY = "UPDATE embeddings_vector SET data = NULL, seq = %s WHERE id = %s"
 _TAKE = "UPDATE embeddings_space SET last_seq = last_seq + %s WHERE id = %s RETURNING last_seq"
 
 
@@ -78,29 +88,19 @@ def _put_signature(signature: str, items: list[VectorItem]) -> int:
             return 0
     space_id, dim, first = taken
     rows = [
-        Vector(
-            space_id=space_id,
-            collection=item.collection,
-            object_id=item.object_id,
-            text_hash=item.text_hash,
-            data=vector_encode(item.embedding.vector, dim=dim),
-            seq=first + offset,
+        (
+            space_id,
+            item.collection,
+            item.object_id,
+            item.text_hash,
+            vector_encode(item.embedding.vector, dim=dim),
+            first + offset,
         )
         for offset, item in enumerate(items)
     ]
-    _upsert(rows, ["text_hash", "data", "seq"])
+    with connection.cursor() as cursor:
+        cursor.executemany(_PUT, rows)
     return len(rows)
-
-
-def _upsert(rows: list[Vector], fields: list[str]) -> None:
-    """One statement for many rows; ten times faster than `bulk_update`, whose CASE lists every row."""
-    Vector.objects.bulk_create(
-        rows,
-        batch_size=ROWS_PER_STATEMENT,
-        update_conflicts=True,
-        unique_fields=VECTOR_KEY,
-        update_fields=fields,
-    )
 
 
 def vector_drop(*, collection: str, object_id: int) -> None:
@@ -114,36 +114,21 @@ def vectors_drop_many(*, collection: str, object_ids: Sequence[int]) -> int:
     dropped = 0
     for start in range(0, len(object_ids), ROWS_PER_STATEMENT):
         part = object_ids[start : start + ROWS_PER_STATEMENT]
-        # Spaces in id order, so that two drops never wait for each other in a ring.
-        rows = list(
-            Vector.objects.filter(
-                space__in=Space.objects.all(), collection=collection, object_id__in=part, data__isnull=False
-            )
-            .defer("data")
-            .order_by("space_id", "pk")
-        )
-        for space_id in dict.fromkeys(row.space_id for row in rows):
-            dropped += _drop_in_space(space_id, [row for row in rows if row.space_id == space_id])
+        places = ", ".join(["%s"] * len(part))
+        with connection.cursor() as cursor:
+            cursor.execute(_FILLED.format(ids=places), [collection, *part])
+            rows = cursor.fetchall()
+        for space_id in dict.fromkeys(row[0] for row in rows):
+            dropped += _drop_in_space(space_id, [row[1] for row in rows if row[0] == space_id])
     return dropped
 
 
-def _drop_in_space(space_id: int, rows: list[Vector]) -> int:
+def _drop_in_space(space_id: int, vector_ids: list[int]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE, [len(rows), space_id])
-        first = cursor.fetchone()[0] - len(rows) + 1
-    tombstones = [
-        Vector(
-            space_id=space_id,
-            collection=row.collection,
-            object_id=row.object_id,
-            text_hash=row.text_hash,
-            data=None,
-            seq=first + offset,
-        )
-        for offset, row in enumerate(rows)
-    ]
-    _upsert(tombstones, ["data", "seq"])
-    return len(rows)
+        cursor.execute(_TAKE, [len(vector_ids), space_id])
+        first = cursor.fetchone()[0] - len(vector_ids) + 1
+        cursor.executemany(_EMPTY, [(first + offset, pk) for offset, pk in enumerate(vector_ids)])
+    return len(vector_ids)
 
 
 def collection_seq(space_id: int, collection: str) -> int:

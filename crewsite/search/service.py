@@ -20,6 +20,7 @@ __all__ = [
     "candidates",
     "document_delete",
     "document_put",
+    "documents_delete_many",
     "documents_put_many",
     "nearest",
     "search_status",
@@ -53,6 +54,13 @@ def document_delete(*, collection: str, object_id: int) -> None:
     from crewsite.search import documents
 
     documents.delete_many(collection, [object_id])
+
+
+def documents_delete_many(*, collection: str, object_ids: Sequence[int]) -> None:
+    """`document_delete` for many objects of one collection."""
+    from crewsite.search import documents
+
+    documents.delete_many(collection, object_ids)
 
 
 def candidates(

@@ -119,8 +119,10 @@ def _ring_check(home_id: int, event_id: int) -> None:
     counted_at, safe_until = _counted.get(home_id, (0, 0))
     if counted_at <= event_id < safe_until:
         return
-    _ring_trim(home_id, over=EVENTS_CEILING_PER_HOME)
     rows = MemoryEvent.objects.in_home(home_id).count()
+    if rows > EVENTS_CEILING_PER_HOME:
+        _ring_trim(home_id, over=EVENTS_CEILING_PER_HOME)
+        rows = MemoryEvent.objects.in_home(home_id).count()
     room = EVENTS_CEILING_PER_HOME - EVENTS_IN_FLIGHT_ROWS - rows
     _counted[home_id] = (event_id, event_id + max(0, room))
 

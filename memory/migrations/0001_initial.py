@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'episode',
                 'ordering': ['-created_at'],
                 'base_manager_name': 'all_objects',
-                'indexes': [models.Index(fields=['home', 'folded_hash'], name='memory_episodic_folded'), models.Index(condition=models.Q(('is_deleted', False)), fields=['home', 'importance', 'created_at'], name='memory_episodic_evict')],
+                'indexes': [models.Index(fields=['home', 'folded_hash'], name='memory_episodic_folded'), models.Index(condition=models.Q(('is_deleted', False)), fields=['home', 'importance', 'created_at', 'is_deleted'], name='memory_episodic_evict')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('importance__gte', 0), ('importance__lte', 1)), name='memory_episodic_importance_range')],
             },
             managers=[
@@ -163,6 +163,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'fact',
                 'ordering': ['key'],
                 'base_manager_name': 'all_objects',
+                'indexes': [models.Index(condition=models.Q(('is_deleted', False)), fields=['home', 'source', 'updated_at', 'id', 'is_deleted'], name='memory_semantic_by_source'), models.Index(condition=models.Q(('is_deleted', False)), fields=['home', 'updated_at', 'id', 'is_deleted'], name='memory_semantic_by_age')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('is_deleted', False)), fields=('home', 'key'), name='memory_semantic_one_live_key'), models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='memory_semantic_confidence_range')],
             },
             managers=[

@@ -54,8 +54,9 @@ class EpisodicMemory(TombstonableRow):
         verbose_name = "episode"
         indexes = [
             models.Index(fields=["home", "folded_hash"], name="memory_episodic_folded"),
+            # With the column of its own condition, without which SQLite reads every row to count them.
             models.Index(
-                fields=["home", "importance", "created_at"],
+                fields=["home", "importance", "created_at", "is_deleted"],
                 condition=Q(is_deleted=False),
                 name="memory_episodic_evict",
             ),

@@ -44,6 +44,20 @@ class SemanticMemory(TombstonableRow):
         ordering = ["key"]
         base_manager_name = "all_objects"
         verbose_name = "fact"
+        # What a prompt takes is read in these orders. They end with the column of their own condition,
+        # without which SQLite reads every row to count them.
+        indexes = [
+            models.Index(
+                fields=["home", "source", "updated_at", "id", "is_deleted"],
+                condition=Q(is_deleted=False),
+                name="memory_semantic_by_source",
+            ),
+            models.Index(
+                fields=["home", "updated_at", "id", "is_deleted"],
+                condition=Q(is_deleted=False),
+                name="memory_semantic_by_age",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["home", "key"], condition=Q(is_deleted=False), name="memory_semantic_one_live_key"

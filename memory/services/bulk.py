@@ -83,10 +83,10 @@ def _write_batch(
         )
         events: list[MemoryEvent] = []
         results = [_result(item, known, fresh, home=home, origin=origin, events=events) for item in batch]
-        events_record_many(events)
         if not preserve:
             keep = tuple(row.pk for row in rows)
-            evict_over_cap(home=home, origin=origin, now=now, keep=keep, live=live + len(rows))
+            events += evict_over_cap(home=home, origin=origin, now=now, keep=keep, live=live + len(rows))
+        events_record_many(events)
     return results
 
 

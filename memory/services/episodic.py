@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from crewsite.embeddings.service import Embedding, embed_document, get_embedder
 from crewsite.search.collections import collection_name
-from crewsite.search.service import document_delete, document_put, nearest
+from crewsite.search.service import document_delete, document_put, documents_delete_many, nearest
 from crewsite.security.events import event_record, event_row, events_record_many
 from crewsite.security.models import MemoryEvent
 from crewsite.security.text import clean, folded_hash
@@ -110,11 +110,12 @@ def episodic_write(
         row.possibly_supersedes = twin.row if twin else None
         row.save(force_insert=True)
         index_put(row, embedding)
-        events_record_many([created_event(row, origin)])
+        events = [created_event(row, origin)]
+        if not preserve:
+            events += evict_over_cap(home=home, origin=origin, now=now, keep=(row.pk,), live=live + 1)
+        events_record_many(events)
         if twin is not None:
             _ask_for_review(row, twin)
-        if not preserve:
-            evict_over_cap(home=home, origin=origin, now=now, keep=(row.pk,), live=live + 1)
     return EpisodicResult(
         "stored", row, dropped_tags=prepared.dropped_tags, possibly_supersedes=twin.row.pk if twin else None
     )
@@ -284,33 +285,31 @@ def near_twins(home: Workspace, text: str, embedding: Embedding | None) -> list[
 
 def evict_over_cap(
     *, home: Workspace, origin: Origin, now: dt.datetime, keep: tuple[int, ...], live: int
-) -> int:
-    """Tombstone the least important, then oldest of `live` rows over the cap; `keep` was just written."""
+) -> list[MemoryEvent]:
+    """Tombstone the least important, then oldest of `live` rows over the cap; `keep` was just written.
+    Returns the events for the caller to record.
+    """
     over = live - episodic_max_rows()
     if over <= 0:
-        return 0
+        return []
     rows = EpisodicMemory.objects.filter(home=home).exclude(pk__in=keep).eviction_order()
     victims = dict(rows.values_list("pk", "text")[:over])
     EpisodicMemory.all_objects.filter(pk__in=victims).update(
         is_deleted=True, deleted_at=now, deleted_reason=CAPACITY, updated_at=now
     )
-    for pk in victims:
-        document_delete(collection=collection_name(KIND, home.pk), object_id=pk)
-    events_record_many(
-        [
-            event_row(
-                home_id=home.pk,
-                event=MemoryEvent.Event.EVICTED,
-                memory_type=KIND,
-                object_id=pk,
-                old=text,
-                reason=CAPACITY,
-                origin=origin,
-            )
-            for pk, text in victims.items()
-        ]
-    )
-    return len(victims)
+    documents_delete_many(collection=collection_name(KIND, home.pk), object_ids=list(victims))
+    return [
+        event_row(
+            home_id=home.pk,
+            event=MemoryEvent.Event.EVICTED,
+            memory_type=KIND,
+            object_id=pk,
+            old=text,
+            reason=CAPACITY,
+            origin=origin,
+        )
+        for pk, text in victims.items()
+    ]
 
 
 def _find_twin(

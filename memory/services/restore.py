@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from crewsite.embeddings.service import embed_document
-from crewsite.security.events import event_record
+from crewsite.security.events import event_record, events_record_many
 from crewsite.security.models import MemoryEvent
 from memory.conflict import Claim, decide, skip_reason
 from memory.models import EpisodicMemory, SemanticMemory, VersionedDocument
@@ -86,7 +86,8 @@ def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> R
         episodic.index_put(row, embedding)
         _record(row, episodic.KIND, None, row.text, origin)
         live = EpisodicMemory.objects.filter(home=row.home).count()
-        episodic.evict_over_cap(home=row.home, origin=origin, now=now, keep=(row.pk,), live=live)
+        evicted = episodic.evict_over_cap(home=row.home, origin=origin, now=now, keep=(row.pk,), live=live)
+        events_record_many(evicted)
     return RestoreResult("restored", row)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -96,7 +97,8 @@ class CollectionIndex:
             found = self._delta.search(query, k)
             if base is not None:
                 # As many more as could be hidden, so that k are left.
-                found += [hit for hit in base.search(query, k + len(hidden)) if hit[0] not in hidden]
+                seen = (hit for hit in base.search(query, k + len(hidden)) if hit[0] not in hidden)
+                found += islice(seen, k)
         found.sort(key=lambda hit: (-hit[1], hit[0]))
         return found[:k]
 
