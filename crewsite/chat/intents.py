@@ -102,7 +102,7 @@ _MEMORIES = re.compile(
 _MY = [
     ("user", re.compile(pattern, re.IGNORECASE | re.DOTALL))
     for pattern in (
-        r"my\s+(?P<name>.{1,60}?)\s+(?:is|are)\s+(?P<value>.+)",
+        r"my\s+(?P<name>.{1,60}?)\s+(?:is|are)\s+(?:(?:called|named)\s+)?(?P<value>.+)",
         r"(?:mon|ma|mes)\s+(?P<name>.{1,60}?)\s+(?:est|sont|s['’]appelle)\s+(?P<value>.+)",
         r"meine?\s+(?P<name>.{1,60}?)\s+(?:ist|sind|heißt)\s+(?P<value>.+)",
         r"mis?\s+(?P<name>.{1,60}?)\s+(?:es|son|está|se\s+llama)\s+(?P<value>.+)",
@@ -112,7 +112,8 @@ _MY = [
     (
         "project",
         re.compile(
-            r"(?:our|the\s+project['’]?s?)\s+(?P<name>.{1,60}?)\s+(?:is|are)\s+(?P<value>.+)", re.I | re.S
+            r"(?:our|the\s+project['’]?s?)\s+(?P<name>.{1,60}?)\s+(?:is|are)\s+(?:(?:called|named)\s+)?(?P<value>.+)",
+            re.I | re.S,
         ),
     )
 ]

@@ -43,6 +43,8 @@ def test_a_standing_order_is_a_rule(message: str, rule: str) -> None:
     [
         ("Remember that my editor is vim.", "user.editor", "vim"),
         ("remember: our staging host is atlas", "project.staging_host", "atlas"),
+        ("remember that our staging server is called heron", "project.staging_server", "heron"),
+        ("Remember that my dog is named Rex.", "user.dog", "Rex"),
         ("Souviens-toi que mon éditeur est vim", "user.editeur", "vim"),
         ("Merke dir, meine Lieblingsfarbe ist blau", "user.lieblingsfarbe", "blau"),
         ("Recuerda que mi editor es vim", "user.editor", "vim"),
