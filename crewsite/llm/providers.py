@@ -138,11 +138,14 @@ def llm_status() -> dict[str, Any]:
     endpoint = endpoint_configured()
     if endpoint is None:
         return {"provider": MEMORY_MODEL, "model": "", "state": "absent", "hint": CONNECT_HINT}
-    wait = breaker_for(endpoint.base_url).open_for_s
-    hint = f"The endpoint failed repeatedly; it is tried again in {wait:.0f} s." if wait else ""
+    breaker = breaker_for(endpoint.base_url)
+    wait = breaker.open_for_s
+    hint = "The last call to the endpoint failed." if breaker.failures else ""
+    if wait:
+        hint = f"The endpoint failed repeatedly; it is tried again in {wait:.0f} s."
     return {
         "provider": "endpoint",
         "model": endpoint.model,
-        "state": "failing" if wait else "ready",
+        "state": "failing" if breaker.failures else "ready",
         "hint": hint,
     }

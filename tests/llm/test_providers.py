@@ -157,6 +157,16 @@ async def test_a_dead_endpoint_is_not_waited_for_again_and_again(
     assert llm_status()["state"] == "failing"
 
 
+async def test_one_failed_call_shows_in_the_status_until_a_call_succeeds(
+    server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(providers, "MAX_RETRIES", 0)
+    await refusal("[script:down]")
+    assert llm_status()["state"] == "failing"
+    await ask("hello")
+    assert llm_status()["state"] == "ready"
+
+
 async def test_a_refused_request_does_not_open_the_breaker(server: LlmServer) -> None:
     for _ in range(BREAKER_FAILURES):
         await refusal("[script:key]")
