@@ -44,8 +44,20 @@ class ReadOnlyModelAdmin(ModelAdmin):
 class OperatorOnlyMixin:
     """Pages of rows of every workspace at once: for superusers, whatever other rights staff are given."""
 
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_superuser
+
     def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return request.user.is_superuser and bool(super().has_view_permission(request, obj))  # type: ignore[misc]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_superuser and bool(super().has_add_permission(request))  # type: ignore[misc]
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return request.user.is_superuser and bool(super().has_change_permission(request, obj))  # type: ignore[misc]
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return request.user.is_superuser and bool(super().has_delete_permission(request, obj))  # type: ignore[misc]
 
 
 class UndoableModelAdmin(ModelAdmin):

@@ -16,7 +16,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from crewsite.accounts.models import ApiToken, LoginLink, Membership, User, Workspace
 from crewsite.accounts.selectors import outsiders, sharing_problem
 from crewsite.accounts.services import token_revoke
-from crewsite.rows_admin import ReadOnlyModelAdmin
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -92,7 +92,7 @@ class MembershipInline(TabularInline):
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+class UserAdmin(OperatorOnlyMixin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -113,7 +113,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Workspace)
-class WorkspaceAdmin(ModelAdmin):
+class WorkspaceAdmin(OperatorOnlyMixin, ModelAdmin):
     form = WorkspaceForm
     list_display = ["name", "slug", "memory_home", "is_isolated", "time_zone", "language"]
     list_filter = ["is_isolated"]
@@ -128,7 +128,7 @@ class WorkspaceAdmin(ModelAdmin):
 
 
 @admin.register(Membership)
-class MembershipAdmin(ModelAdmin):
+class MembershipAdmin(OperatorOnlyMixin, ModelAdmin):
     form = MembershipForm
     list_display = ["user", "workspace", "role", "created_at"]
     list_filter = ["role", "workspace"]
@@ -138,7 +138,7 @@ class MembershipAdmin(ModelAdmin):
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(ReadOnlyModelAdmin):
+class ApiTokenAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     """Made with `crew token create`, where their text is shown once."""
 
     list_display = ["name", "token_key", "user", "workspace", "scopes", "created", "expiry", "last_used_at"]
@@ -157,7 +157,7 @@ class ApiTokenAdmin(ReadOnlyModelAdmin):
 
 
 @admin.register(LoginLink)
-class LoginLinkAdmin(ReadOnlyModelAdmin):
+class LoginLinkAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["user", "created_at", "expires_at", "used_at"]
     fields = list_display
     list_select_related = ["user"]

@@ -9,7 +9,7 @@ from django.contrib import admin
 from unfold.admin import TabularInline
 
 from crewsite.chat.models import Turn, TurnInjection
-from crewsite.rows_admin import ReadOnlyModelAdmin, pretty_json
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin, pretty_json
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -27,7 +27,7 @@ class InjectionInline(TabularInline):
 
 
 @admin.register(Turn)
-class TurnAdmin(ReadOnlyModelAdmin):
+class TurnAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["created_at", "conversation", "state", "model", "error", "started_at", "finished_at"]
     list_filter = ["state", "model"]
     list_select_related = ["conversation"]
@@ -58,7 +58,7 @@ class TurnAdmin(ReadOnlyModelAdmin):
 
 
 @admin.register(TurnInjection)
-class TurnInjectionAdmin(ReadOnlyModelAdmin):
+class TurnInjectionAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["turn", "rank", "kind", "object_id", "score"]
     list_filter = ["kind"]
     search_fields = ["=object_id", "turn__id"]

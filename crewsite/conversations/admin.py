@@ -9,7 +9,7 @@ from unfold.admin import ModelAdmin, TabularInline
 
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
-from crewsite.rows_admin import ReadOnlyModelAdmin
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -34,7 +34,7 @@ class MessageInline(TabularInline):
 
 
 @admin.register(Conversation)
-class ConversationAdmin(ModelAdmin):
+class ConversationAdmin(OperatorOnlyMixin, ModelAdmin):
     list_display = ["__str__", "owner", "workspace", "surface", "mode", "learns", "last_activity_at"]
     list_filter = ["surface", "mode", "learns", "workspace"]
     search_fields = ["title", "owner__username", "id"]
@@ -57,7 +57,7 @@ class ConversationAdmin(ModelAdmin):
 
 
 @admin.register(Message)
-class MessageAdmin(ReadOnlyModelAdmin):
+class MessageAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["conversation", "seq", "role", "__str__", "finish_reason", "private", "created_at"]
     list_filter = ["role", "finish_reason", "private"]
     search_fields = ["content"]

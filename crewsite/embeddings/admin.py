@@ -8,14 +8,14 @@ from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
 
 from crewsite.embeddings.models import Space, Vector
-from crewsite.rows_admin import ReadOnlyModelAdmin
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
 
 @admin.register(Space)
-class SpaceAdmin(ReadOnlyModelAdmin):
+class SpaceAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["model_id", "dim", "status", "live_vectors", "last_seq", "created_at", "signature"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Space]:
@@ -29,7 +29,7 @@ class SpaceAdmin(ReadOnlyModelAdmin):
 
 
 @admin.register(Vector)
-class VectorAdmin(ReadOnlyModelAdmin):
+class VectorAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["id", "collection", "object_id", "space", "state", "seq"]
     list_filter = ["space"]
     list_select_related = ["space"]

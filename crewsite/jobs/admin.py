@@ -10,7 +10,7 @@ from django_q.models import Failure, OrmQ, Schedule, Success
 
 from crewsite.jobs import services
 from crewsite.jobs.models import Heartbeat, Job, Lease
-from crewsite.rows_admin import ReadOnlyModelAdmin, pretty_json
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin, pretty_json
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @admin.register(Job)
-class JobAdmin(ReadOnlyModelAdmin):
+class JobAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["id", "kind", "state", "progress", "message", "created_at", "finished_at"]
     list_filter = ["state", "kind", "created_at"]
     search_fields = ["kind", "message", "error"]
@@ -59,13 +59,13 @@ class JobAdmin(ReadOnlyModelAdmin):
 
 
 @admin.register(Lease)
-class LeaseAdmin(ReadOnlyModelAdmin):
+class LeaseAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["name", "owner", "acquired_at", "expires_at"]
     search_fields = ["name", "owner"]
 
 
 @admin.register(Heartbeat)
-class HeartbeatAdmin(ReadOnlyModelAdmin):
+class HeartbeatAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["name", "at", "detail"]
 
 
@@ -74,19 +74,19 @@ admin.site.unregister([Schedule, Success, Failure, *([OrmQ] if admin.site.is_reg
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(ReadOnlyModelAdmin):
+class ScheduleAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["name", "func", "schedule_type", "minutes", "cron", "next_run"]
 
 
 @admin.register(Success)
-class SuccessAdmin(ReadOnlyModelAdmin):
+class SuccessAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["func", "group", "started", "stopped"]
     list_filter = ["func"]
     fields = ["func", "group", "cluster", "started", "stopped", "attempt_count"]
 
 
 @admin.register(Failure)
-class FailureAdmin(ReadOnlyModelAdmin):
+class FailureAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["func", "group", "started", "stopped", "attempt_count"]
     list_filter = ["func"]
     fields = ["func", "group", "cluster", "started", "stopped", "attempt_count", "result"]

@@ -1,0 +1,40 @@
+"""Who may see what in admin: a page is for operators only, or filters by membership."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from crewsite.rows_admin import OperatorOnlyMixin
+from memory.admin.base import OwnWorkspacesMixin
+from tests.factories import make_user
+
+OURS = ("crewsite.", "memory.", "lessons.")
+PAGES = [page for page in admin.site._registry.values() if type(page).__module__.startswith(OURS)]
+
+
+@pytest.fixture
+def staff(db: None) -> Client:
+    """Every permission Django knows, but no operator and no member."""
+    user = make_user("staff", is_staff=True)
+    user.user_permissions.set(Permission.objects.all())
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.model._meta.label)
+def test_every_page_is_filtered_or_for_operators_only(page: admin.ModelAdmin) -> None:  # type: ignore[type-arg]
+    assert isinstance(page, OperatorOnlyMixin | OwnWorkspacesMixin)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if isinstance(page, OperatorOnlyMixin)],
+    ids=lambda page: page.model._meta.label,
+)
+def test_staff_cannot_open_an_operator_page(page: admin.ModelAdmin, staff: Client) -> None:  # type: ignore[type-arg]
+    meta = page.model._meta
+    assert staff.get(f"/admin/{meta.app_label}/{meta.model_name}/").status_code == 403
