@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memory.models import EpisodicMemory, SemanticMemory
-from memory.services import episodic_delete
+from memory.services import episodic_delete, semantic_write
 from tests.factories import EXPLICIT
 
 if TYPE_CHECKING:
@@ -127,3 +127,11 @@ def test_an_id_that_cannot_be_is_not_found(citation: str) -> None:
 def test_a_workspace_named_in_broken_bytes_is_not_found() -> None:
     with pytest.raises(CommandError, match="There is no workspace"):
         crew("list", "--workspace", "\udcff")
+
+
+def test_a_piped_table_keeps_every_id_whole(home: Workspace) -> None:
+    key = "project.a_rather_long_name_for_the_staging_server"
+    semantic_write(home=home, key=key, value="heron " * 40, origin=EXPLICIT)
+    out = io.StringIO()
+    call_command("memory", "list", stdout=out)
+    assert any(line.startswith(f"sem:{key} ") for line in out.getvalue().splitlines())

@@ -4,15 +4,19 @@ Parses, calls one service, prints.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-from typing import IO, TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from crewsite.accounts.models import DEFAULT_SLUG, Workspace
-from crewsite.security.origin import Origin, Source, Surface
+from crewsite.accounts.console import (
+    MemoryCommand,
+    add_verb,
+    cli_origin,
+    positive,
+    row_number,
+    wait_for_embedder,
+)
 from crewsite.security.text import clean
 from memory import access
 from memory.constants import DEFAULT_IMPORTANCE
@@ -22,48 +26,39 @@ from memory.selectors import episodic_search, memory_stats, semantic_search
 from memory.services import episodic_write, memory_restore, semantic_write
 
 if TYPE_CHECKING:
+    import argparse
+
+    from crewsite.accounts.models import Workspace
     from memory.results import EpisodicHit, SemanticHit
 
-EMBEDDER_WAIT_SECONDS: Final = 5.0
-MAX_ID_DIGITS: Final = 18  # fits every database, and is quick to read
-MAX_LIMIT: Final = 1_000_000_000  # more rows than any table has, and a number every database can count to
 DEFAULT_LIMIT: Final = 20
 TEXT_COLUMN_CHARS: Final = 300
 
 
-class Command(BaseCommand):
+class Command(MemoryCommand):
     help = "Look at what is remembered, search it, add to it, bring it back."
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         commands = parser.add_subparsers(
             dest="verb", required=True, metavar="list|search|show|stats|remember|restore"
         )
-        listing = _command(commands, "list", "newest facts and episodes")
+        listing = add_verb(commands, "list", "newest facts and episodes")
         listing.add_argument("--kind", choices=["semantic", "episodic"])
         listing.add_argument("--deleted", action="store_true", help="tombstones instead of live rows")
-        listing.add_argument("--limit", type=_positive, default=DEFAULT_LIMIT)
-        search = _command(commands, "search", "facts and episodes by meaning and words")
+        listing.add_argument("--limit", type=positive, default=DEFAULT_LIMIT)
+        search = add_verb(commands, "search", "facts and episodes by meaning and words")
         search.add_argument("query")
-        search.add_argument("--limit", type=_positive, default=DEFAULT_LIMIT)
-        show = _command(commands, "show", "one row with where it came from")
+        search.add_argument("--limit", type=positive, default=DEFAULT_LIMIT)
+        show = add_verb(commands, "show", "one row with where it came from")
         show.add_argument("id", help="such as epi:412 or sem:pref.editor; sem:412 for a row id")
-        _command(commands, "stats", "rows by layer")
-        remember = _command(commands, "remember", "store an episode, or a fact with --key")
+        add_verb(commands, "stats", "rows by layer")
+        remember = add_verb(commands, "remember", "store an episode, or a fact with --key")
         remember.add_argument("text", help="the episode, or the value of the fact (text or JSON)")
         remember.add_argument("--key", help="name of the fact, such as pref.editor")
         remember.add_argument("--importance", type=float, default=DEFAULT_IMPORTANCE)
         remember.add_argument("--tag", action="append", default=[], dest="tags")
-        restore = _command(commands, "restore", "bring back a deleted or superseded row")
+        restore = add_verb(commands, "restore", "bring back a deleted or superseded row")
         restore.add_argument("id", help="such as epi:412; sem:412 for the row id of a fact")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        workspace = _workspace(options["workspace"])
-        data, code = getattr(self, f"_{options['verb']}")(workspace, options)
-        if options["json"]:
-            self.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, default=str))
-        if code:
-            sys.exit(code)
 
     def _list(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
         home, rows = workspace.home, []
@@ -71,19 +66,21 @@ class Command(BaseCommand):
             chosen = model.all_objects.filter(home=home, is_deleted=options["deleted"])
             rows += [_as_dict(row) for row in chosen.order_by("-created_at", "-pk")[: options["limit"]]]
         rows = sorted(rows, key=lambda row: row["created_at"], reverse=True)[: options["limit"]]
-        self._table(rows, ["id", "created_at", "source", "text"], options, empty="Nothing is remembered yet.")
+        self._rows(rows, ["id", "created_at", "source", "text"], options, empty="Nothing is remembered yet.")
         return rows, 0
 
     def _search(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
-        _wait_for_embedder()
+        wait_for_embedder()
         home, query, limit = workspace.home, options["query"], options["limit"]
         facts = semantic_search(home=home, query=query, limit=limit)
         episodes = episodic_search(home=home, query=query, limit=limit, mode="relevance")
         access.flush()
         degraded = sorted({*facts.degraded, *episodes.degraded})
         rows = [*map(_hit_as_dict, facts.hits), *map(_hit_as_dict, episodes.hits)]
-        rows = sorted(rows, key=lambda row: row["score"], reverse=True)[:limit]
-        self._table(rows, ["id", "score", "legs", "created_at", "text"], options, empty="Nothing found.")
+        # Each layer scales its scores by its own best row, so equal ones are told apart by what they rest on.
+        rows.sort(key=lambda row: (row["score"], len(row["legs"]), row["cosine"] or 0.0), reverse=True)
+        del rows[limit:]
+        self._rows(rows, ["id", "score", "legs", "created_at", "text"], options, empty="Nothing found.")
         if degraded:
             self.stderr.write(f"Search is limited at the moment: {', '.join(degraded)}.")
         return {"hits": rows, "rung": episodes.rung or facts.rung, "degraded": degraded}, 0
@@ -102,7 +99,7 @@ class Command(BaseCommand):
             {"layer": name, "live": count.live, "deleted": count.deleted, "newest": _when(count.newest)}
             for name, count in stats.layers.items()
         ]
-        self._table(rows, ["layer", "live", "deleted", "newest"], options, empty="")
+        self._rows(rows, ["layer", "live", "deleted", "newest"], options, empty="")
         if not options["json"]:
             self.stdout.write(
                 f"Episodes at most: {stats.episodic_cap}. Waiting for review: {stats.open_reviews}."
@@ -111,8 +108,8 @@ class Command(BaseCommand):
         return {"layers": layers, "episodic_cap": stats.episodic_cap, "open_reviews": stats.open_reviews}, 0
 
     def _remember(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
-        home, origin = workspace.home, _origin()
-        _wait_for_embedder()
+        home, origin = workspace.home, cli_origin()
+        wait_for_embedder()
         result: Any
         if options["key"]:
             result = semantic_write(
@@ -132,56 +129,26 @@ class Command(BaseCommand):
         return self._outcome(result, options)
 
     def _restore(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
-        _wait_for_embedder()
+        wait_for_embedder()
         row = _find(workspace.home, options["id"])
-        return self._outcome(memory_restore(row=row, origin=_origin()), options)
+        return self._outcome(memory_restore(row=row, origin=cli_origin()), options)
 
     def _outcome(self, result: Any, options: dict[str, Any]) -> tuple[Any, int]:
         """A write's answer; refused: the reason on stderr and exit code 1."""
         row_id = _row_id(result.row) if result.row is not None else None
-        if result.outcome == "refused":
-            self.stderr.write(f"Refused ({result.code}): {result.message}")
-        elif not options["json"]:
-            self.stdout.write(f"{result.outcome} {row_id}")
+        refused = result.outcome == "refused"
+        answer = f"Refused ({result.code}): {result.message}" if refused else f"{result.outcome} {row_id}"
+        self.say(answer, options, error=refused)
         data = {"outcome": result.outcome, "id": row_id, "code": result.code, "message": result.message}
-        return data, int(result.outcome == "refused")
+        return data, int(refused)
 
-    def _table(
+    def _rows(
         self, rows: list[dict[str, Any]], columns: list[str], options: dict[str, Any], *, empty: str
     ) -> None:
-        if options["json"]:
-            return
-        if not rows:
+        if rows:
+            self.table(columns, [[_cell(row[column]) for column in columns] for row in rows], options)
+        elif not options["json"]:
             self.stderr.write(empty)
-            return
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table(*columns, box=None)
-        for row in rows:
-            table.add_row(*(_cell(row[column]) for column in columns))
-        Console(file=cast("IO[str]", self.stdout), highlight=False, markup=False).print(table)
-
-
-def _command(commands: Any, name: str, help_text: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=help_text)
-    parser.add_argument("--json", action="store_true", help="for programs")
-    parser.add_argument("--workspace", default=DEFAULT_SLUG, help="slug of a workspace")
-    return parser
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return min(number, MAX_LIMIT)
-
-
-def _workspace(slug: str) -> Workspace:
-    workspace = Workspace.objects.filter(slug=clean(slug)).select_related("memory_home").first()
-    if workspace is None:
-        raise CommandError(f"There is no workspace {slug!r}.")
-    return workspace
 
 
 def _models(kind: str | None) -> list[Any]:
@@ -196,26 +163,13 @@ def _find(home: Workspace, citation: str) -> Any:
     row = None
     if prefix in models and name:
         rows = models[prefix].all_objects.filter(home=home).order_by("is_deleted", "-pk")
-        if name.isascii() and name.isdigit():
-            row = rows.filter(pk=int(name)).first() if len(name) <= MAX_ID_DIGITS else None
+        if (pk := row_number(name)) is not None:
+            row = rows.filter(pk=pk).first()
         elif prefix == "sem":
             row = rows.filter(key=clean(name)).first()
     if row is None:
         raise CommandError(f"There is no {citation!r}. Ids look like epi:412 or sem:pref.editor.")
     return row
-
-
-def _origin() -> Origin:
-    import getpass
-
-    return Origin(source=Source.USER_EXPLICIT, surface=Surface.CLI, actor=getpass.getuser())
-
-
-def _wait_for_embedder() -> None:
-    """A one-shot command would otherwise end before the model is loaded and search by words alone."""
-    from crewsite.embeddings.service import get_embedder
-
-    get_embedder().wait_ready(EMBEDDER_WAIT_SECONDS)
 
 
 def _row_id(row: Any) -> str:

@@ -1,0 +1,99 @@
+"""What the memory commands share: verbs with `--json` and `--workspace`, one way to print, and who is
+typing."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import sys
+from typing import IO, TYPE_CHECKING, Any, Final, cast
+
+from django.core.management.base import BaseCommand, CommandError
+
+from crewsite.accounts.models import DEFAULT_SLUG, Workspace
+from crewsite.security.origin import Origin, Source, Surface
+from crewsite.security.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+EMBEDDER_WAIT_SECONDS: Final = 5.0
+MAX_ID_DIGITS: Final = 18  # fits every database, and is quick to read
+MAX_LIMIT: Final = 1_000_000_000  # more rows than any table has, and a number every database can count to
+PIPED_WIDTH: Final = 100_000  # a program reads whole lines: nothing is folded or cut for it
+
+
+class MemoryCommand(BaseCommand):
+    """Subclasses add verbs with `add_verb` and answer each in `_<verb>(workspace, options)` with
+    (data for `--json`, exit code)."""
+
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        workspace = workspace_named(options["workspace"])
+        data, code = getattr(self, f"_{options['verb']}")(workspace, options)
+        if options["json"]:
+            self.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+        if code:
+            sys.exit(code)
+
+    def say(self, text: str, options: dict[str, Any], *, error: bool = False) -> None:
+        if error:
+            self.stderr.write(text)
+        elif not options["json"]:
+            self.stdout.write(text)
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]], options: dict[str, Any]) -> None:
+        """For people only; the first column, the id, is never folded."""
+        if options["json"]:
+            return
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(box=None)
+        for place, name in enumerate(columns):
+            table.add_column(name, no_wrap=place == 0, overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        out = cast("IO[str]", self.stdout)
+        width = None if out.isatty() else PIPED_WIDTH
+        Console(file=out, width=width, highlight=False, markup=False).print(table)
+
+
+def add_verb(verbs: Any, name: str, help_text: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=help_text)
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--workspace", default=DEFAULT_SLUG, help="slug of a workspace")
+    return parser
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return min(number, MAX_LIMIT)
+
+
+def row_number(text: str) -> int | None:
+    """The row id a person typed, or None when it is no number that a table could hold."""
+    usable = text.isascii() and text.isdigit() and len(text) <= MAX_ID_DIGITS
+    return int(text) if usable else None
+
+
+def workspace_named(slug: str) -> Workspace:
+    workspace = Workspace.objects.filter(slug=clean(slug)).select_related("memory_home").first()
+    if workspace is None:
+        raise CommandError(f"There is no workspace {slug!r}.")
+    return workspace
+
+
+def cli_origin() -> Origin:
+    return Origin(source=Source.USER_EXPLICIT, surface=Surface.CLI, actor=getpass.getuser())
+
+
+def wait_for_embedder() -> None:
+    """A one-shot command would otherwise end before the model is loaded, and compare by words alone."""
+    from crewsite.embeddings.service import get_embedder
+
+    get_embedder().wait_ready(EMBEDDER_WAIT_SECONDS)
