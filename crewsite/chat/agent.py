@@ -25,11 +25,11 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.usage import UsageLimits
 
-from crewsite.chat.constants import TOOL_SUMMARY_CHARS
+from crewsite.chat.constants import ANSWER_MAX_CHARS, TOOL_ARGUMENTS_MAX_CHARS, TOOL_SUMMARY_CHARS
 from crewsite.chat.offered_tools import offered_tools
 from crewsite.conversations.models import Message
 from crewsite.llm.constants import MAX_MODEL_REQUESTS, TOOL_RETRIES, TOTAL_TIMEOUT_S
-from crewsite.llm.errors import empty_answer, explain
+from crewsite.llm.errors import empty_answer, endless_answer, explain
 from crewsite.security.redaction import redact
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, si
         "output_tokens": usage.output_tokens,
         "requests": usage.requests,
         "tool_calls": usage.tool_calls,
+        "finish_reason": result.response.finish_reason or "stop",
     }
 
 
@@ -120,7 +121,8 @@ class _Stream:
 
     def __init__(self, sink: Sink) -> None:
         self.sink = sink
-        self.wrote = False
+        self.wrote = False  # anything but blanks
+        self.room = ANSWER_MAX_CHARS
         self.calls: dict[str, dict[str, Any]] = {}
         self._parted = False
 
@@ -145,8 +147,11 @@ class _Stream:
         if self._parted and self.wrote:
             self.sink.add_text("\n\n")
         self._parted = False
-        self.wrote = True
-        self.sink.add_text(text)
+        self.wrote = self.wrote or bool(text.strip())
+        self.sink.add_text(text[: self.room])
+        self.room -= len(text)
+        if self.room < 0:
+            raise endless_answer(ANSWER_MAX_CHARS)
 
     def _called(self, part: ToolCallPart) -> None:
         self._parted = True
@@ -178,10 +183,13 @@ class _Stream:
 
 def _arguments(part: ToolCallPart) -> dict[str, Any]:
     """The arguments as far as they are JSON at all; the model may have sent anything."""
+    text = str(part.args)
     try:
-        return part.args_as_dict(raise_if_invalid=True)
-    except (ValueError, AssertionError):
-        return {"unreadable": str(part.args)[:TOOL_SUMMARY_CHARS]}
+        if len(text) <= TOOL_ARGUMENTS_MAX_CHARS:
+            return part.args_as_dict(raise_if_invalid=True)
+    except (ValueError, AssertionError, RecursionError):
+        return {"unreadable": text[:TOOL_SUMMARY_CHARS]}
+    return {"too_long": text[:TOOL_SUMMARY_CHARS]}
 
 
 def summary(text: str) -> str:

@@ -46,7 +46,7 @@ def run_command(context: ToolContext, text: str) -> CommandResult:
     name, argument = _split(text)
     command = COMMANDS.get(name)
     if command is None:
-        return CommandResult(f"There is no command `{name or text[:20]}`. `/help` lists them.", ok=False)
+        return CommandResult(f"There is no command `{(name or text)[:20]}`. `/help` lists them.", ok=False)
     conversation: Conversation = context.conversation
     if command.writes and not conversation.writes_memory:
         return CommandResult(
@@ -60,8 +60,8 @@ def run_command(context: ToolContext, text: str) -> CommandResult:
 
 
 def _split(text: str) -> tuple[str, str]:
-    name, _, argument = text.strip().partition(" ")
-    return name.lower(), argument.strip()
+    name, *rest = text.strip().split(maxsplit=1) or [""]
+    return name.lower(), rest[0] if rest else ""
 
 
 def _remember(context: ToolContext, argument: str) -> CommandResult:

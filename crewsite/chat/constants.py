@@ -9,11 +9,16 @@ PROTOCOL_VERSION: Final = 1
 MESSAGE_MAX_CHARS: Final = 100_000
 FRAME_MAX_BYTES: Final = 1_000_000
 CLIENT_KEY_MAX_CHARS: Final = 100  # the column
+# What the server sends is held to the same size as what it takes: the server library drops a larger frame
+# without a word.
+FRAME_TEXT_CHARS: Final = 100_000  # of one delta; even all-emoji text then stays under the frame's bytes
+ANSWER_MAX_CHARS: Final = 1_000_000  # four times what the longest-winded models may write at once
 
 CLOSE_TOO_BIG: Final = 4413  # 1009 would say it, but the server library keeps that code to itself
 CLOSE_UNAUTHENTICATED: Final = 4401
 CLOSE_NOT_FOUND: Final = 4404
 CLOSE_BUSY: Final = 4429
+CLOSE_TRY_AGAIN: Final = 4500  # something failed here; a new socket finds all of it in the rows
 
 HEARTBEAT_S: Final = 20.0
 FOLLOW_EVERY_S: Final = 1.0  # how often a turn of another process is read from its row
@@ -33,6 +38,7 @@ STALE_QUEUED_S: Final = 3_600.0  # a turn that waits for its place moves no row
 TOOL_TIMEOUT_S: Final = 30.0
 TOOL_RESULT_MAX_CHARS: Final = 16_000
 TOOL_SUMMARY_CHARS: Final = 300  # what a tool card shows
+TOOL_ARGUMENTS_MAX_CHARS: Final = 16_000  # kept with the message and sent again as history
 
 # Threads of the web process that build packets, save turns and run tools. SQLite takes one writer at a
 # time, so more would only wait; tools have their own, because one of them may sit for its whole 30 s.

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from crewsite.chat.constants import (
     CLOSE_BUSY,
     CLOSE_NOT_FOUND,
     CLOSE_TOO_BIG,
+    CLOSE_TRY_AGAIN,
     CLOSE_UNAUTHENTICATED,
     CONNECTS_PER_MINUTE,
     FRAME_MAX_BYTES,
@@ -28,7 +28,7 @@ from crewsite.chat.constants import (
 from crewsite.chat.delivery import Delivery
 from crewsite.chat.hub import Subscription, hub
 from crewsite.chat.limits import RateLimit
-from crewsite.chat.payloads import Frame, error_frame, frame, hello_frame
+from crewsite.chat.payloads import Frame, error_frame, frame, frame_text, hello_frame
 from crewsite.chat.runner import runner
 from crewsite.chat.selectors import conversation_for, standing
 from crewsite.chat.services import turns_interrupt
@@ -128,12 +128,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
         return await in_database(conversation_for, self.who.user, conversation_id, token=self.who.token)
 
     async def _pump(self, subscription: Subscription, delivery: Delivery) -> None:
-        while True:
-            item = await subscription.get()
-            if item is None:
-                await delivery.catch_up()
-            else:
-                await delivery.deliver(item)
+        try:
+            while True:
+                item = await subscription.get()
+                await (delivery.catch_up() if item is None else delivery.deliver(item))
+        except Exception:
+            logger.exception("A chat socket could not be told what happened; it is closed.")
+            await self.close(code=CLOSE_TRY_AGAIN)
 
     async def _release_unasked(self) -> None:
         """A client that never says what it has gets the running turn from its start."""
@@ -155,7 +156,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def _send(self, item: Frame) -> None:
         with contextlib.suppress(RuntimeError):  # closed meanwhile; the turn does not care
-            await self.send(text_data=json.dumps(item, ensure_ascii=False))
+            await self.send(text_data=frame_text(item))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -12,7 +12,7 @@ from crewsite.chat.constants import FOLLOW_EVERY_S
 from crewsite.chat.models import Turn
 from crewsite.chat.payloads import (
     Frame,
-    delta_frame,
+    delta_frames,
     message_frame,
     tool_frame,
     turn_closed_frame,
@@ -136,7 +136,8 @@ class Delivery:
     async def _send_text(self, turn_id: UUID, offset: int, text: str) -> None:
         if text:
             self._offsets[turn_id] = offset + len(text)
-            await self._send(delta_frame(turn_id, offset, text))
+            for item in delta_frames(turn_id, offset, text):
+                await self._send(item)
 
     async def _messages_after(self, after_seq: int, *, skip: set[UUID]) -> UUID | None:
         """Send them, without the answers of turns to `skip`; the turn that runs, if any, is returned."""

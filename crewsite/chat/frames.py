@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from crewsite.chat.constants import CLIENT_KEY_MAX_CHARS, MESSAGE_MAX_CHARS, PROTOCOL_VERSION
+from crewsite.security.text import clean
 
 UNDO_KINDS: Final = ("lesson", "semantic", "episodic")
 ATTACHMENTS_MAX: Final = 20
@@ -103,15 +104,15 @@ def _send(raw: dict[str, Any]) -> Send:
     key = raw.get("client_key")
     if not isinstance(key, str) or not 0 < len(key) <= CLIENT_KEY_MAX_CHARS:
         raise BadFrame("bad_client_key", f"client_key is a text of 1 to {CLIENT_KEY_MAX_CHARS} characters.")
-    if "\x00" in key:
-        raise BadFrame("bad_client_key", "client_key holds a NUL character.")
+    if key != clean(key):
+        raise BadFrame("bad_client_key", "client_key holds a control character or half of a surrogate pair.")
     listed = raw.get("attachments") or []
     if not isinstance(listed, list) or len(listed) > ATTACHMENTS_MAX:
         raise BadFrame(
             "bad_attachments", f"attachments is a list of at most {ATTACHMENTS_MAX}.", client_key=key
         )
     names = tuple(
-        {"name": str(item.get("name", ""))[:ATTACHMENT_NAME_CHARS]}
+        {"name": clean(str(item.get("name", "")))[:ATTACHMENT_NAME_CHARS]}
         for item in listed
         if isinstance(item, dict)
     )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crewsite.llm.tools import ToolContext
 
 PREFIXES: Final = {"les": "lesson", "sem": "semantic", "epi": "episodic"}
+ID_MAX_DIGITS: Final = 18
 TOOL_NAMES: Final = {"lesson": "learn_add", "semantic": "memory_remember", "episodic": "memory_remember"}
 
 
@@ -166,7 +167,8 @@ def find_cited(context: ToolContext, citation: str) -> Candidate | None:
     if kind == "semantic" and not name.isdigit():
         row = SemanticMemory.objects.in_home(context.workspace.home).filter(key=name).first()
         return _candidate(row) if row is not None else None
-    return find(context, kind=kind, object_id=int(name)) if kind and name.isdigit() else None
+    is_number = name.isascii() and name.isdigit() and len(name) <= ID_MAX_DIGITS
+    return find(context, kind=kind, object_id=int(name)) if kind and is_number else None
 
 
 def forget_candidates(context: ToolContext, query: str) -> list[Candidate]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from crewsite.chat.constants import COALESCE_CHARS, COALESCE_S
-from crewsite.chat.payloads import Frame, delta_frame, tool_frame
+from crewsite.chat.payloads import Frame, delta_frames, tool_frame
+from crewsite.chat.storable import storable_text, storable_value
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,6 +32,7 @@ class LiveTurn:
         self._parts: list[str] = []
         self._length = 0
         self._sent = 0
+        self._held = ""
         self._pending: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
 
@@ -46,6 +48,7 @@ class LiveTurn:
         return list(self.tools.values())
 
     def add_text(self, text: str) -> None:
+        text, self._held = storable_text(self._held, text)
         if not text:
             return
         if self.first_token_at is None:
@@ -62,6 +65,7 @@ class LiveTurn:
     def add_tool(self, call: dict[str, Any]) -> None:
         """A tool call that started or changed; text before it goes out first."""
         self.flush()
+        call = storable_value(call)
         self.tools[call["id"]] = call
         self.changed = True
         self._publish(tool_frame(self.turn_id, call))
@@ -73,5 +77,6 @@ class LiveTurn:
         if self._pending:
             text = "".join(self._pending)
             self._pending.clear()
-            self._publish(delta_frame(self.turn_id, self._sent, text))
+            for item in delta_frames(self.turn_id, self._sent, text):
+                self._publish(item)
             self._sent += len(text)

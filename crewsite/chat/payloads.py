@@ -3,13 +3,14 @@ protocol."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from crewsite.chat.constants import PROTOCOL_VERSION
+from crewsite.chat.constants import FRAME_MAX_BYTES, FRAME_TEXT_CHARS, PROTOCOL_VERSION
 from crewsite.chat.models import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from uuid import UUID
 
     from crewsite.conversations.models import Conversation, Message
@@ -19,6 +20,32 @@ Frame = dict[str, Any]
 
 def frame(kind: str, /, **fields: Any) -> Frame:
     return {"v": PROTOCOL_VERSION, "type": kind, **fields}
+
+
+def frame_text(item: Frame) -> str:
+    """A frame as JSON of at most `FRAME_MAX_BYTES`. A message too long for one goes without its HTML, its
+    tool calls and at last its content; `cut` names what is missing, which the page and the API have."""
+    text = _json(item)
+    for name in ("html", "tool_calls", "content"):
+        if len(text.encode()) <= FRAME_MAX_BYTES:
+            break
+        item = _without(item, name)
+        text = _json(item)
+    return text
+
+
+def _json(item: Frame) -> str:
+    return json.dumps(item, ensure_ascii=False).encode("utf-8", "replace").decode()
+
+
+def _without(item: Frame, name: str) -> Frame:
+    empty: Any = [] if name == "tool_calls" else ""
+    slim = {**item, "cut": [*item.get("cut", ()), name]}
+    if name in slim:
+        slim[name] = empty
+    if isinstance(slim.get("message"), dict):
+        slim["message"] = {**slim["message"], name: empty}
+    return slim
 
 
 def hello_frame(
@@ -92,6 +119,12 @@ def context_summary(packet: dict[str, Any]) -> Frame:
 def delta_frame(turn_id: UUID, offset: int, text: str) -> Frame:
     """`offset` counts Unicode code points from the start of the answer."""
     return frame("delta", turn=str(turn_id), offset=offset, text=text)
+
+
+def delta_frames(turn_id: UUID, offset: int, text: str) -> Iterator[Frame]:
+    """A text in pieces that fit into frames."""
+    for start in range(0, len(text), FRAME_TEXT_CHARS):
+        yield delta_frame(turn_id, offset + start, text[start : start + FRAME_TEXT_CHARS])
 
 
 def tool_frame(turn_id: UUID, call: dict[str, Any]) -> Frame:

@@ -165,10 +165,13 @@ class Runner:
                 return
 
     async def _fail(self, entry: _Entry, reason: str, *, retryable: bool) -> None:
-        produced = _produced(entry.live)
-        await self._close(
-            entry, partial(turn_fail, turn_id=entry.turn_id, reason=reason, retryable=retryable, **produced)
-        )
+        fail = partial(turn_fail, turn_id=entry.turn_id, reason=reason, retryable=retryable)
+        try:
+            await self._close(entry, partial(fail, **_produced(entry.live)))
+        except Exception:
+            # Perhaps it is what was produced that cannot be written; then what was saved so far must do.
+            logger.exception("Turn %s could not be closed with its text.", entry.turn_id)
+            await self._close(entry, fail)
 
     async def _close(self, entry: _Entry, close: partial[Turn]) -> None:
         """Write the end of a turn, then tell it. A stop that arrives while the end is written does not undo

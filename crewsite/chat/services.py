@@ -15,6 +15,7 @@ from django.utils import timezone
 from crewsite.chat.constants import INTERRUPTED, STALE_QUEUED_S, STALE_TURN_S
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.conversations.models import Conversation, Message
+from crewsite.conversations.rendering import render_markdown
 from crewsite.conversations.services import (
     conversation_rename,
     message_append,
@@ -50,6 +51,7 @@ def turn_start(
 ) -> tuple[Turn, bool]:
     """The turn of this `client_key`, and whether it is new. The same key again changes nothing, whatever its
     text."""
+    html = render_markdown(clean(text))
     with transaction.atomic():
         row = Conversation.objects.select_for_update().get(pk=conversation.pk)
         turns = row.turns.select_related("user_message", "assistant_message")
@@ -57,7 +59,12 @@ def turn_start(
         if known is not None:
             return known, False
         message = message_append(
-            conversation=row, role=Message.Role.USER, content=text, author=user, attachments=attachments
+            conversation=row,
+            role=Message.Role.USER,
+            content=text,
+            author=user,
+            attachments=attachments,
+            html=html,
         )
         if not row.title:
             conversation_rename(conversation=row, title=title_propose(text))
@@ -131,14 +138,15 @@ def turn_finish(
     usage: dict[str, Any] | None = None,
     first_token_at: datetime | None = None,
 ) -> Turn:
-    """Running to done: the whole answer, rendered once."""
+    """Running to done: the whole answer, rendered once. `length`: the model had no room left for the rest."""
+    usage = usage or {}
     return _close(
         turn_id,
         Turn.State.DONE,
         text=text,
         tool_calls=tool_calls,
-        usage=usage or {},
-        finish_reason="stop",
+        usage=usage,
+        finish_reason="length" if usage.get("finish_reason") == "length" else "stop",
         first_token_at=first_token_at,
     )
 
@@ -148,18 +156,18 @@ def turn_fail(
     turn_id: UUID,
     reason: str,
     retryable: bool,
-    text: str = "",
-    tool_calls: Sequence[dict[str, Any]] = (),
+    text: str | None = None,
+    tool_calls: Sequence[dict[str, Any]] | None = None,
     first_token_at: datetime | None = None,
 ) -> Turn:
-    """Running to failed; whatever had been produced is kept."""
+    """Running to failed; whatever had been produced is kept. Without a text: what was saved last."""
     return _close(
         turn_id,
         Turn.State.FAILED,
         text=text,
         tool_calls=tool_calls,
         finish_reason="error",
-        error=reason,
+        error=clean(reason),
         retryable=retryable,
         first_token_at=first_token_at,
     )
@@ -210,7 +218,7 @@ def turn_retry(*, turn_id: UUID) -> Turn | None:
     return turn
 
 
-def turns_interrupt(*, now: datetime | None = None) -> int:
+def turns_interrupt(*, now: datetime | None = None, by_process: bool = True) -> int:
     """Close the turns whose process is gone: failed, retryable, partial answers marked `interrupted`."""
     now = now or timezone.now()
     moved = Q(state=Turn.State.RUNNING, heartbeat_at__gte=now - timedelta(seconds=STALE_TURN_S))
@@ -218,8 +226,13 @@ def turns_interrupt(*, now: datetime | None = None) -> int:
     open_turns = Turn.objects.filter(state__in=[Turn.State.QUEUED, Turn.State.RUNNING])
     foreign = open_turns.exclude(runner=process_owner()).select_related("assistant_message")
     stale = set(foreign.exclude(moved | waiting).values_list("pk", flat=True))
-    lost = [turn for turn in foreign if turn.pk in stale or _process_is_gone(turn.runner)]
+    lost = [turn for turn in foreign if turn.pk in stale or (by_process and _process_is_gone(turn.runner))]
     return sum(_interrupt(turn, now) for turn in lost)
+
+
+def turns_reap() -> int:
+    """The same by heartbeat alone, for a worker: in a container it may not see who runs a turn."""
+    return turns_interrupt(by_process=False)
 
 
 def _interrupt(turn: Turn, now: datetime) -> bool:
@@ -264,8 +277,8 @@ def _close(
     turn_id: UUID,
     state: Turn.State,
     *,
-    text: str,
-    tool_calls: Sequence[dict[str, Any]],
+    text: str | None,
+    tool_calls: Sequence[dict[str, Any]] | None,
     finish_reason: str,
     usage: dict[str, Any] | None = None,
     error: str = "",
@@ -273,6 +286,7 @@ def _close(
     first_token_at: datetime | None = None,
 ) -> Turn:
     """Only an open turn closes; a second closing leaves the first as it was."""
+    html = None if text is None else render_markdown(clean(text))
     with transaction.atomic():
         claimed = Turn.objects.filter(pk=turn_id, state__in=[Turn.State.QUEUED, Turn.State.RUNNING]).update(
             state=state,
@@ -282,13 +296,15 @@ def _close(
             finished_at=timezone.now(),
         )
         turn = _turn(turn_id)
-        if claimed and turn.assistant_message is not None:
+        answer = turn.assistant_message
+        if claimed and answer is not None:
             message_update(
-                message=turn.assistant_message,
-                content=text,
-                tool_calls=_ended(tool_calls),
+                message=answer,
+                content=answer.content if text is None else text,
+                tool_calls=_ended(answer.tool_calls if tool_calls is None else tool_calls),
                 finish_reason=finish_reason,
                 usage=usage,
+                html=answer.content_html if text is None else html,
             )
     return turn
 

@@ -28,6 +28,7 @@ ENDED_BADLY: Final = (Turn.State.FAILED, Turn.State.CANCELLED)
 ENDINGS: Final = {
     "stopped": "Stopped.",
     "interrupted": "Interrupted: the server went away during this answer.",
+    "length": "Cut off: the model reached the longest answer it may give.",
 }
 SHOWN_ROLES: Final = (Message.Role.USER, Message.Role.ASSISTANT, Message.Role.SYSTEM)
 

@@ -46,6 +46,9 @@ SCHEMES = {"http", "https", "mailto"}
 LINK_REL = "noopener nofollow"
 # Longer code is shown plain: highlighting costs about a millisecond a kilobyte.
 HIGHLIGHT_MAX_CHARS = 50_000
+# Longer text is shown as it is: a million characters of Markdown take eleven seconds, in which a process does
+# nothing else.
+RENDER_MAX_CHARS = 200_000
 
 
 def render_markdown(text: str) -> SafeString:
@@ -53,6 +56,8 @@ def render_markdown(text: str) -> SafeString:
     bytes."""
     import nh3
 
+    if len(text) > RENDER_MAX_CHARS:
+        return mark_safe(f"<pre>{escape(text)}</pre>")  # noqa: S308 - escaped
     rendered = _parser().render(text)
     safe = nh3.clean(
         rendered,

@@ -57,6 +57,7 @@ def message_append(
     tool_calls: Sequence[dict[str, Any]] = (),
     attachments: Sequence[dict[str, Any]] = (),
     finish_reason: str = "",
+    html: str | None = None,
 ) -> Message:
     """Append under the next `seq`; the conversation row is locked while it is found, so two writers never
     share one.
@@ -65,6 +66,7 @@ def message_append(
     consolidated.
     """
     text = clean(content)
+    html = render_markdown(text) if html is None else html  # before the lock: long texts take a second
     with transaction.atomic():
         row = Conversation.objects.select_for_update().get(pk=conversation.pk)
         last = row.messages.aggregate(last=Max("seq"))["last"] or 0
@@ -75,7 +77,7 @@ def message_append(
             author=author,
             author_label=author_label,
             content=text,
-            content_html=render_markdown(text),
+            content_html=html,
             tool_calls=list(tool_calls),
             attachments=list(attachments),
             finish_reason=finish_reason,
@@ -94,15 +96,12 @@ def message_update(
     tool_calls: Sequence[dict[str, Any]] | None = None,
     finish_reason: str | None = None,
     usage: dict[str, Any] | None = None,
-    render: bool = True,
+    html: str | None = None,
 ) -> Message:
-    """Replace the content of a message that is still being written. `render=False` leaves the HTML for the
-    end."""
+    """Replace the content of a message. `html` is its rendering, where the caller made it before a lock."""
     message.content = clean(content)
-    fields = ["content"]
-    if render:
-        message.content_html = render_markdown(message.content)
-        fields.append("content_html")
+    message.content_html = render_markdown(message.content) if html is None else html
+    fields = ["content", "content_html"]
     for name, value in (("tool_calls", tool_calls), ("finish_reason", finish_reason), ("usage", usage)):
         if value is not None:
             setattr(message, name, list(value) if name == "tool_calls" else value)

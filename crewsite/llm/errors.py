@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crewsite.security.text import clean
+
 if TYPE_CHECKING:
     from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
 
@@ -18,7 +20,7 @@ class LlmError(Exception):
 
     def __init__(self, reason: str, *, retryable: bool, counts: bool = False) -> None:
         super().__init__(reason)
-        self.reason = reason[:MAX_REASON_CHARS]
+        self.reason = clean(reason)[:MAX_REASON_CHARS]
         self.retryable = retryable
         self.counts = counts
 
@@ -31,8 +33,28 @@ def html_answer() -> LlmError:
     )
 
 
+def redirected() -> LlmError:
+    return LlmError(
+        "The model endpoint redirects to another address, and a key is not sent after it. Set "
+        "CREW_LLM_BASE_URL to where the endpoint is.",
+        retryable=False,
+    )
+
+
 def empty_answer() -> LlmError:
     return LlmError("The model answered with nothing.", retryable=True)
+
+
+def unreadable_answer() -> LlmError:
+    return LlmError(
+        "The model endpoint sent something that is no model's answer. Check CREW_LLM_BASE_URL.",
+        retryable=True,
+        counts=True,
+    )
+
+
+def endless_answer(limit: int) -> LlmError:
+    return LlmError(f"The answer grew beyond {limit:,} characters; it was stopped.", retryable=True)
 
 
 def explain(error: BaseException) -> LlmError:
@@ -57,6 +79,8 @@ def explain(error: BaseException) -> LlmError:
         return LlmError("The model took too long; it was stopped.", retryable=True, counts=True)
     if isinstance(error, ai.UnexpectedModelBehavior):
         return _explain_behaviour(error)
+    if isinstance(error, AttributeError | KeyError | TypeError | ValueError):
+        return unreadable_answer()
     return LlmError(f"The model call failed: {type(error).__name__}.", retryable=True)
 
 

@@ -20,7 +20,7 @@ from crewsite.llm.constants import (
     ROLES,
     TOTAL_TIMEOUT_S,
 )
-from crewsite.llm.errors import html_answer
+from crewsite.llm.errors import html_answer, redirected
 
 if TYPE_CHECKING:
     import httpx2
@@ -121,12 +121,16 @@ def _new_http_client() -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(TOTAL_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
         follow_redirects=False,
-        event_hooks={"response": [_refuse_web_page]},
+        event_hooks={"response": [_refuse_detours]},
     )
 
 
-async def _refuse_web_page(response: httpx2.Response) -> None:
-    """A 200 with HTML is a login or landing page; read as a stream it would look like an empty answer."""
+async def _refuse_detours(response: httpx2.Response) -> None:
+    """A redirect, or a 200 with HTML: a login or landing page, which read as a stream looks like an empty
+    answer."""
+    if response.has_redirect_location:
+        await response.aclose()
+        raise redirected()
     if response.is_success and response.headers.get("content-type", "").startswith("text/html"):
         await response.aclose()
         raise html_answer()

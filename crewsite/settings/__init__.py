@@ -230,7 +230,7 @@ CREW_SCHEDULES = [
     "memory.schedules.SCHEDULES",
 ]
 # Functions without arguments: each minute after the heartbeat, and once in every worker process as it starts.
-CREW_HEARTBEAT_TASKS: list[str] = []
+CREW_HEARTBEAT_TASKS = ["crewsite.chat.services.turns_reap"]
 CREW_WORKER_START = ["crewsite.embeddings.service.start_loading", "crewsite.search.tasks.worker_started"]
 
 # Inversions: what stands to the right in the import order registers here by dotted path

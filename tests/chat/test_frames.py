@@ -48,6 +48,7 @@ def test_a_message_of_100_000_characters_passes_and_one_more_does_not() -> None:
         ({"type": "send", "client_key": "", "text": "x"}, "bad_client_key"),
         ({"type": "send", "client_key": "k" * 101, "text": "x"}, "bad_client_key"),
         ({"type": "send", "client_key": "k\x00", "text": "x"}, "bad_client_key"),
+        ({"type": "send", "client_key": "\ud800", "text": "x"}, "bad_client_key"),
         ({"type": "send", "client_key": "k", "text": "  \n"}, "empty"),
         ({"type": "send", "client_key": "k", "text": 5}, "empty"),
         ({"type": "send", "client_key": "k", "text": "x", "attachments": "y"}, "bad_attachments"),

@@ -23,6 +23,7 @@ from crewsite.chat.services import (
     turn_start,
     turn_stop,
     turns_interrupt,
+    turns_reap,
 )
 from crewsite.conversations.models import Conversation, Message
 from crewsite.jobs.leases import process_owner
@@ -198,6 +199,31 @@ def test_a_turn_of_another_host_is_interrupted_when_its_row_has_not_moved_for_30
     give_to(turn, "elsewhere:1:abcd", heartbeat_at=now - timedelta(seconds=29))
     assert turns_interrupt(now=now) == 0
     assert turns_interrupt(now=now + timedelta(seconds=2)) == 1
+
+
+def test_a_worker_judges_a_turn_by_its_heartbeat_and_not_by_its_process(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    host = process_owner().split(":")[0]
+    give_to(turn, f"{host}:{os.getpid()}:elsewhere")
+    assert turns_reap() == 0
+    give_to(turn, "elsewhere:1:abcd", heartbeat_at=timezone.now() - timedelta(seconds=31))
+    assert turns_reap() == 1
+
+
+def test_a_failure_without_a_text_keeps_what_was_saved_last(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    save(turn, "half **an** answer")
+    turn_fail(turn_id=turn.pk, reason="odd \x00 output", retryable=True)
+    turn.refresh_from_db()
+    assert turn.error == "odd  output"
+    assert conversation.messages.get(role=Message.Role.ASSISTANT).content == "half **an** answer"
+
+
+def test_an_answer_without_room_for_the_rest_says_so(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    done = turn_finish(turn_id=turn.pk, text="half", usage={"finish_reason": "length"})
+    assert done.assistant_message is not None
+    assert done.assistant_message.finish_reason == "length"
 
 
 def test_our_own_turns_are_never_interrupted(conversation: Conversation) -> None:

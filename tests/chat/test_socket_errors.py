@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.chat.client import ChatClient
+from tests.llm_server import Reply, text_reply
 
 if TYPE_CHECKING:
     from tests.llm_server import LlmServer
@@ -78,3 +80,81 @@ async def test_a_turn_that_is_over_is_not_retried(site: Site, seat: Seat, llm: L
         done = await chat.ask("[script:stream n=1]")
         await chat.say("retry", turn=done["turn"])
         assert (await chat.receive("error"))["code"] == "not_retryable"
+
+
+def events(*deltas: dict[str, Any], reason: str = "stop") -> str:
+    """An event stream of these deltas, escaped as an endpoint escapes."""
+    head = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
+    pieces = [(delta, None) for delta in deltas] + [({}, reason)]
+    chunks = ({**head, "choices": [{"index": 0, "delta": d, "finish_reason": r}]} for d, r in pieces)
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+
+
+async def test_an_emoji_cut_in_two_arrives_whole(site: Site, seat: Seat, llm: LlmServer) -> None:
+    llm.queue.append(Reply(raw=events({"content": "hi \ud83d"}, {"content": "\ude00 there"})))
+    async with ChatClient(site, seat) as chat:
+        done = await chat.ask("hello")
+        assert chat.streamed() == done["message"]["content"] == "hi 😀 there"
+
+
+async def test_arguments_that_are_no_json_do_not_leave_a_turn_open(
+    site: Site, seat: Seat, llm: LlmServer
+) -> None:
+    function = {
+        "name": "memory_remember",
+        "arguments": '{"text": "The tower is called medusa", "importance": NaN}',
+    }
+    call = {"index": 0, "id": "c1", "type": "function", "function": function}
+    llm.queue.append(Reply(raw=events({"tool_calls": [call]}, reason="tool_calls")))
+    llm.queue.append(text_reply("It goes on."))
+    async with ChatClient(site, seat) as chat:
+        assert (await chat.ask("hello"))["message"]["content"] == "It goes on."
+
+
+async def test_an_answer_too_long_for_a_frame_still_ends(site: Site, seat: Seat, llm: LlmServer) -> None:
+    text = "word " * 180_000
+    llm.queue.append(Reply(raw=events({"content": text})))
+    async with ChatClient(site, seat) as chat:
+        done = await chat.ask("hello")
+        assert done["type"] == "turn.done"
+        assert done["cut"][0] == "html"
+        assert chat.streamed() == text
+
+
+async def test_an_answer_without_end_is_stopped(site: Site, seat: Seat, llm: LlmServer) -> None:
+    llm.queue.append(Reply(raw=events(*[{"content": "word " * 10_000}] * 25)))
+    async with ChatClient(site, seat) as chat:
+        failed = await chat.ask("hello")
+        assert "1,000,000 characters" in failed["reason"]
+        assert len(chat.streamed()) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (Reply(status=302, headers={"Location": "http://127.0.0.1:9/"}), "redirects"),
+        (Reply(raw="data: []\n\n"), "no model's answer"),
+        (text_reply("  \n "), "answered with nothing"),
+    ],
+)
+async def test_an_endpoint_that_is_none_is_named_as_such(
+    site: Site, seat: Seat, llm: LlmServer, reply: Reply, words: str
+) -> None:
+    llm.queue.append(reply)
+    async with ChatClient(site, seat) as chat:
+        failed = await chat.ask("hello")
+        assert failed["type"] == "turn.failed"
+        assert words in failed["reason"]
+
+
+async def test_an_answer_cut_at_the_longest_length_says_so(site: Site, seat: Seat, llm: LlmServer) -> None:
+    llm.queue.append(Reply(raw=events({"content": "half an"}, reason="length")))
+    async with ChatClient(site, seat) as chat:
+        assert (await chat.ask("hello"))["finish_reason"] == "length"
+
+
+async def test_odd_commands_are_answered_in_words(site: Site, seat: Seat) -> None:
+    async with ChatClient(site, seat) as chat:
+        for odd in ("/forget epi:²", f"/forget les:{'9' * 5000}"):
+            assert "Nothing in memory matches" in (await chat.command(odd))["text"]
+        assert "Lesson saved" in (await chat.command("/learn\nnever use tabs"))["text"]

@@ -13,6 +13,7 @@ from crewsite.chat.hub import Hub, Subscription
 from crewsite.chat.limits import RateLimit
 from crewsite.chat.live import LiveTurn
 from crewsite.chat.payloads import Frame, frame
+from crewsite.security.text import clean
 
 
 async def test_small_pieces_go_out_together_after_20_ms() -> None:
@@ -45,13 +46,13 @@ def test_the_pieces_make_the_whole_text_in_order(pieces: list[str]) -> None:
     async def play() -> tuple[list[Frame], str]:
         sent: list[Frame] = []
         live = LiveTurn(uuid4(), sent.append)
-        for piece in pieces:
+        for piece in (*pieces, "end"):
             live.add_text(piece)
         live.flush()
         return sent, live.text
 
     sent, text = asyncio.run(play())
-    assert text == "".join(pieces)
+    assert text == clean("".join(pieces) + "end")
     got = ""
     for item in sent:
         assert item["offset"] == len(got)

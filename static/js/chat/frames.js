@@ -10,7 +10,18 @@ const MODES = {
   incognito: "Reads memory, writes none",
   temporary: "Neither reads nor writes memory",
 };
-const ENDED = { stopped: "Stopped.", interrupted: "Interrupted: the server went away during this answer." };
+const ENDED = {
+  stopped: "Stopped.",
+  interrupted: "Interrupted: the server went away during this answer.",
+  length: "Cut off: the model reached the longest answer it may give.",
+};
+const AGAIN = new Set(["stopped", "interrupted"]);
+const CUT = "Too long to send at once: reload the page to see all of it.";
+
+// How an answer ended, for the line under it, and whether it may be tried again.
+function ending(reason, cut) {
+  return { note: [ENDED[reason], cut ? CUT : ""].filter(Boolean).join(" "), retryable: AGAIN.has(reason) };
+}
 
 function showMode(mode) {
   const badge = byId("mode-badge");
@@ -36,7 +47,7 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
       if (frame.client_key) unsent.delete(frame.client_key);
       if (message.role === "user") thread.confirmUser(message, frame.client_key ?? message.client_key);
       else if (message.role === "system") thread.addNote({ text: message.content, html: message.html });
-      else showAnswer(message);
+      else showAnswer(message, frame);
     },
     "turn.started"(frame) {
       if (frame.client_key) unsent.delete(frame.client_key);
@@ -61,9 +72,9 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
     },
     "turn.done"(frame) {
       const message = typeof frame.message === "object" && frame.message ? frame.message : { id: frame.message };
-      const ended = ENDED[frame.finish_reason ?? message.finish_reason] ?? "";
+      const ended = ending(frame.finish_reason ?? message.finish_reason, frame.cut);
       running.delete(frame.turn);
-      settle(thread.finish(frame.turn, { html: frame.html ?? message.html, message, note: ended, retryable: Boolean(ended) }));
+      settle(thread.finish(frame.turn, { html: frame.html ?? message.html, message, ...ended }));
     },
     "turn.failed"(frame) {
       running.delete(frame.turn);
@@ -87,13 +98,13 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
     },
   };
 
-  function showAnswer(message) {
+  function showAnswer(message, frame) {
     if (document.querySelector(`.msg[data-id="${message.id}"]`)) return;
     const turn = message.turn ?? `message-${message.id}`;
     if (running.has(turn) && !message.finish_reason) return;
     running.delete(turn);
-    const note = ENDED[message.finish_reason] ?? "";
-    thread.finish(turn, { html: message.html, message, note, retryable: Boolean(note && message.turn) });
+    const ended = ending(message.finish_reason, frame.cut);
+    thread.finish(turn, { html: message.html, message, ...ended });
     settle();
   }
 }
