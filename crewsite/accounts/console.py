@@ -51,7 +51,7 @@ class MemoryCommand(BaseCommand):
         from rich.console import Console
         from rich.table import Table
 
-        table = Table(box=None)
+        table = Table(box=None, pad_edge=False)
         for place, name in enumerate(columns):
             table.add_column(name, no_wrap=place == 0, overflow="fold")
         for row in rows:
