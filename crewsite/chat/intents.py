@@ -31,9 +31,10 @@ _ASKING = [
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
         (
-            r"(?:please,?\s+)?(?P<polite>(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"
-            r"(?:remember|memori[sz]e|keep\s+in\s+mind|don['’]?t\s+forget|do\s+not\s+forget)\b[\s,:]*"
-            r"(?:(?P<to>to)\b|that\b)?[\s,:]*(?P<body>.+)"
+            r"(?:please,?\s+)?(?:(?P<polite>(?:can|could|would|will)\s+you\s+(?:please\s+)?)|you\s+should\s+|"
+            r"i(?:\s+would|['’]d)?\s+(?:want|need|like)\s+you\s+to\s+)?"
+            r"(?:remember|memori[sz]e|keep\s+in\s+mind|(?:make|take)\s+(?:a\s+)?note|don['’]?t\s+forget|"
+            r"do\s+not\s+forget)\b[\s,:]*(?:(?P<to>to)\b|(?P<that>that)\b|this\s*:)?[\s,:]*(?P<body>.+)"
         ),
         (
             r"(?:s['’]il\s+(?:te|vous)\s+pla[iî]t,?\s+)?(?:souviens[- ]toi|souvenez[- ]vous|rappelle[- ]toi|"
@@ -65,9 +66,9 @@ _FROM_NOW_ON = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _STANDING = re.compile(
-    r"(?:please,?\s+|bitte\s+|por\s+favor,?\s+|you\s+(?:should|must)\s+)?"
-    r"(?:(?:always|never)\b(?!\s+mind)|toujours\b|ne\s+(?:\w+\s+){1,2}jamais\b|jamais\b|immer\b|nie\b|niemals\b|"
-    r"siempre\b|nunca\b|jam[áa]s\b|sempre\b)\s+\w+",
+    r"(?:you\s+(?:should|must)\s+)?"
+    r"(?:(?:always|never)|toujours|ne\s+(?:\w+\s+){1,2}jamais|jamais|immer|nie|niemals|"
+    r"siempre|nunca|jam[áa]s|sempre)\s+(?P<next>\w+)",
     re.IGNORECASE,
 )
 # "Utilise toujours", "verwende immer", "usa siempre", "usa sempre": a verb first, but no person speaking of
@@ -75,6 +76,14 @@ _STANDING = re.compile(
 _VERB_FIRST = re.compile(
     r"(?P<verb>[^\W\d]+)\s+(?:toujours|immer|nie|niemals|siempre|nunca|sempre)\s+\w+", re.IGNORECASE
 )
+# After always or never these begin a remark or a saying: "never again", "always a pleasure", "nie wieder".
+_REMARK_WORDS: Final = """
+    mind again ever a an the on in at of gonna going have had has been was were is are am seen heard knew
+    thought happy glad sorry sure ready good better best fun nice too enough my your his her their
+    der die das ein eine im am mit noch wieder mehr so ich ist war
+    le la les un une des vu su dans pareil el lo los las una igual visto mismo o os as um uma mesma mesmo
+"""
+_REMARKS: Final = frozenset(_REMARK_WORDS.split())
 _PERSON_WORDS: Final = """
     i we he she they it you ich wir er sie es ihr du je nous il elle on tu vous yo nosotros él ella
     ellos eu nós ele ela eles the der die das le la les el los las o a os as un une ein eine hat
@@ -97,8 +106,32 @@ _LIKING = re.compile(
     re.IGNORECASE,
 )
 _MEMORIES = re.compile(
-    r"(?:when|what|how|if|why|who|where|which|the time|me\b|this\b|it\b|quand|wie|cuando|quando)", re.I
+    r"(?:(?:when|what|how|if|why|who|where|which|me|this|it|quand|wie|cuando|quando)\b|(?:the |that )?time\b|"
+    r"(?:that|them|these|those)$)",
+    re.I,
 )
+# What people say before and after a request, and what is no part of what they want kept.
+_OPENING = re.compile(
+    r"^(?:(?:hi|hello|hey|ok|okay|also|and|so|well|great|thanks|thank\s+you|yes|no|one\s+more\s+thing)"
+    r"(?:\s+there)?[\s,.!:;-]+)+",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"(?:thanks|thank\s+you|many\s+thanks|cheers|please|merci|danke|gracias|obrigad[oa])(?:\s+\w+){0,2}[.!]*",
+    re.I,
+)
+_PLEASE = re.compile(
+    r"^(?:please|bitte|por\s+favor|s['’]il\s+(?:te|vous)\s+pla[iî]t)[\s,]+|"
+    r"[\s,]+(?:please|bitte|por\s+favor|s['’]il\s+(?:te|vous)\s+pla[iî]t)$",
+    re.IGNORECASE,
+)
+_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=\S)")
+MAX_SENTENCES_BEFORE: Final = 2
+# A value that goes on with another statement is no value: the whole sentence is kept instead.
+_GOES_ON = re.compile(
+    r"[.!?;]\s|\b(?:and|but|et|und|aber|y|pero|e|mas)\s+(?:my|our|i|we|mon|ma|mein|ich|mi|o meu)\b", re.I
+)
+_NOT_TO = re.compile(r"not\s+to\s+", re.IGNORECASE)
 _MY = [
     ("user", re.compile(pattern, re.IGNORECASE | re.DOTALL))
     for pattern in (
@@ -121,19 +154,31 @@ _MY = [
 
 def detect(message: str) -> Intent | None:
     """The request in a message, or None. `Remember to always use pytest.` is the rule `always use pytest`."""
-    text = message.strip()
-    if not text or len(text) > MAX_REQUEST_CHARS:
+    if len(message) > MAX_REQUEST_CHARS:
         return None
-    for pattern in _ASKING:
-        match = pattern.match(text)
+    sentences = _requesting(message)
+    for start in range(min(len(sentences), MAX_SENTENCES_BEFORE + 1)):
+        text = _OPENING.sub("", " ".join(sentences[start:]))
+        for pattern in _ASKING:
+            match = pattern.match(text)
+            if match:
+                return _asked(match, is_question=text.endswith("?"))
+        if text.endswith("?"):
+            return None
+        match = _FROM_NOW_ON.match(text)
         if match:
-            return _asked(match, is_question=text.endswith("?"))
-    if text.endswith("?"):
-        return None
-    match = _FROM_NOW_ON.match(text)
-    if match:
-        return Intent("rule", _trimmed(match["body"]))
-    return Intent("rule", _trimmed(text)) if is_standing_order(text) else None
+            return Intent("rule", _trimmed(match["body"]))
+        if start == 0 and is_standing_order(_trimmed(text)):
+            return Intent("rule", _trimmed(text))
+    return None
+
+
+def _requesting(message: str) -> list[str]:
+    """The sentences of a message, without a question or thanks that follow the rest."""
+    sentences = _SENTENCES.split(message.strip())
+    while len(sentences) > 1 and (sentences[-1].endswith("?") or _COURTESY.fullmatch(sentences[-1])):
+        sentences.pop()
+    return [sentence for sentence in sentences if sentence]
 
 
 def classify(body: str) -> Intent:
@@ -142,6 +187,8 @@ def classify(body: str) -> Intent:
     match = _FROM_NOW_ON.match(text)
     if match:
         return Intent("rule", _trimmed(match["body"]))
+    if _NOT_TO.match(text):
+        return Intent("rule", _NOT_TO.sub("do not ", text, count=1))
     if _LIKING.match(text):
         return Intent("rule", text, category="preference")
     first = re.split(r"\W", text.lower().replace("don't", "dont"), maxsplit=1)[0]
@@ -149,14 +196,15 @@ def classify(body: str) -> Intent:
         return Intent("rule", text)
     for prefix, pattern in _MY:
         named = pattern.fullmatch(text)
-        if named and (slug := _slug(named["name"])):
+        if named and not _GOES_ON.search(named["value"]) and (slug := _slug(named["name"])):
             return Intent("fact", text, key=f"{prefix}.{slug}", value=_trimmed(named["value"]))
     return Intent("episode", text)
 
 
 def is_standing_order(text: str) -> bool:
-    if _STANDING.match(text):
-        return True
+    standing = _STANDING.match(text)
+    if standing:
+        return standing["next"].lower() not in _REMARKS
     match = _VERB_FIRST.match(text)
     return match is not None and match["verb"].lower() not in _PERSONS
 
@@ -164,7 +212,8 @@ def is_standing_order(text: str) -> bool:
 def _asked(match: re.Match[str], *, is_question: bool) -> Intent | None:
     groups = match.groupdict()
     body = _trimmed(groups["body"])
-    if not body or (is_question and not (groups.get("polite") and groups.get("to"))):
+    is_request = groups.get("polite") and (groups.get("to") or groups.get("that"))
+    if not any(map(str.isalnum, body)) or (is_question and not is_request):
         return None
     if groups.get("to"):
         return Intent("rule", body)
@@ -173,10 +222,12 @@ def _asked(match: re.Match[str], *, is_question: bool) -> Intent | None:
 
 def _trimmed(text: str) -> str:
     """Without the blanks and the end mark of the sentence it was taken from."""
-    return " ".join(text.split()).rstrip(" .!?")
+    plain = " ".join(text.split()).rstrip(" .!?")
+    return _PLEASE.sub("", plain).rstrip(" .!?,")
 
 
 def _slug(name: str) -> str:
     """`favourite editor` as `favourite_editor`: what a key may hold. Empty where nothing of it is left."""
-    plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+    name = re.sub(r"['’]s\b", "", name.casefold())
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:KEY_SLUG_CHARS].strip("_")

@@ -93,3 +93,54 @@ def test_questions_and_remarks_are_no_requests(message: str) -> None:
 def test_no_text_breaks_the_detector(text: str) -> None:
     intent = detect(text)
     assert intent is None or intent.text
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "text"),
+    [
+        ("Hi! Remember to always use pytest.", "rule", "always use pytest"),
+        ("Ok, never use tabs", "rule", "never use tabs"),
+        ("Thanks. From now on, answer in French, please.", "rule", "answer in French"),
+        ("Please always answer in French", "rule", "always answer in French"),
+        ("Hello. Please remember that my name is Anna. Thanks!", "fact", "my name is Anna"),
+        ("Remember that my name is Anna. What is the capital of France?", "fact", "my name is Anna"),
+        ("can you remember that my editor is helix?", "fact", "my editor is helix"),
+        ("remember this: the staging host is atlas", "episode", "the staging host is atlas"),
+        ("I want you to remember that I am vegetarian", "episode", "I am vegetarian"),
+        ("remember not to use mocks", "rule", "do not use mocks"),
+        ("Never use emojis. And always be short.", "rule", "Never use emojis. And always be short"),
+    ],
+)
+def test_what_people_say_around_a_request_is_not_kept(message: str, kind: str, text: str) -> None:
+    intent = detect(message)
+    assert intent is not None
+    assert (intent.kind, intent.text) == (kind, text)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "never again!",
+        "Always a pleasure!",
+        "Never gonna give you up",
+        "Nie wieder Krieg",
+        "Immer mit der Ruhe",
+        "siempre lo mismo",
+        "Toujours pareil",
+        "jamais vu",
+        "remember that",
+        "Remember that time we broke prod",
+        "Can you remember what I said yesterday?",
+        "He said: remember to use pytest.",
+        "Do not remember my address",
+    ],
+)
+def test_a_saying_or_a_memory_is_no_request(message: str) -> None:
+    assert detect(message) is None
+
+
+def test_a_value_that_goes_on_with_another_statement_is_kept_as_it_was_said() -> None:
+    text = "my wife's name is Eve and my son's name is Tom"
+    assert classify(text).kind == "episode"
+    assert classify("my name is Anna. I live in Paris").text == "my name is Anna. I live in Paris"
+    assert classify("my wife's name is Eve").key == "user.wife_name"
