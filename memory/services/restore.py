@@ -61,7 +61,19 @@ def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> Rest
             semantic.supersede(current, by=row, now=now)
         row.clear_deleted()
         row.superseded_by = None
-        row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "superseded_by", "updated_at"])
+        if origin.is_explicit:
+            # Bringing a value back is a person's decision: no automatic writer may replace it again.
+            row.source = origin.source
+        row.save(
+            update_fields=[
+                "is_deleted",
+                "deleted_at",
+                "deleted_reason",
+                "superseded_by",
+                "source",
+                "updated_at",
+            ]
+        )
         semantic.index_put(row, embedding)
         _record(row, semantic.KIND, current.value if current else None, row.value, origin)
     return RestoreResult("restored", row)

@@ -11,7 +11,13 @@ from django.db import connection
 
 from crewsite.security.models import MemoryEvent
 from memory.models import EpisodicMemory, ReviewItem, SemanticMemory
-from memory.services import episodic_write, semantic_delete, semantic_set_if_absent, semantic_write
+from memory.services import (
+    episodic_write,
+    memory_restore,
+    semantic_delete,
+    semantic_set_if_absent,
+    semantic_write,
+)
 from memory.services.retire import quotes, retire_quoting_episodes
 from tests.factories import CONSOLIDATION, EXPLICIT, make_workspace
 
@@ -247,3 +253,11 @@ def test_two_threads_on_one_key_leave_one_live_row_and_an_event_for_each_outcome
     assert SemanticMemory.objects.filter(home=home, key="pref.editor").count() == 1
     assert MemoryEvent.objects.filter(home_id=home.pk, memory_type="semantic").count() == 400
     assert SemanticMemory.all_objects.filter(home=home).count() == 400
+
+
+def test_a_value_that_a_person_brought_back_outlives_automatic_writes(home: Workspace) -> None:
+    rome = semantic_write(home=home, key="user.city", value="Rome", confidence=0.9, origin=CONSOLIDATION).row
+    semantic_write(home=home, key="user.city", value="Oslo", origin=EXPLICIT)
+    assert memory_restore(row=rome, origin=EXPLICIT).outcome == "restored"
+    later = semantic_write(home=home, key="user.city", value="Bern", confidence=0.99, origin=CONSOLIDATION)
+    assert (later.outcome, later.code) == ("refused", "conflict_skip")
