@@ -1,16 +1,24 @@
-"""The tool a model calls to keep a rule. It adds to the service only what a conversation's mode allows."""
+"""The tools a model calls to keep, list and remove rules. They add to the services only what a conversation's
+mode and the person's role allow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
+from crewsite.accounts.selectors import may_delete
 from crewsite.llm.tools import ToolContext, ToolResult
+from crewsite.security.fencing import neutralise
 from crewsite.security.origin import Origin, Source
+from crewsite.security.redaction import redact
 from lessons.models import Lesson
-from lessons.services import lesson_write
+from lessons.services import lesson_delete, lesson_write, lessons_matching
 
 if TYPE_CHECKING:
     from lessons.results import LessonResult
+
+LIST_DEFAULT: Final = 20
+LIST_MAX: Final = 100
 
 
 def learn_add(
@@ -37,15 +45,72 @@ def learn_add(
         negative=negative,
         category=category,
         scope=scope,
-        origin=Origin(
-            source=Source.USER_EXPLICIT,
-            surface=context.surface,
-            actor=context.user.get_username() if context.user else "",
-            conversation_id=conversation.pk if conversation else None,
-        ),
+        origin=_origin(context),
         author=context.user,
     )
     return ToolResult(describe_result(result), result_data(result))
+
+
+def learn_list(context: ToolContext, limit: int = LIST_DEFAULT, offset: int = 0) -> ToolResult:
+    """List the rules that are in force, the newest first, with their ids.
+
+    Use it when the user asks what rules you follow, or before you remove some. `limit`: at most 100.
+    `offset`: how many to skip; the answer names the next one.
+    """
+    if context.conversation is not None and not context.conversation.reads_memory:
+        return ToolResult("This conversation is temporary: memory is not read in it.", {"outcome": "refused"})
+    limit, offset = max(1, min(limit, LIST_MAX)), max(0, offset)
+    live = Lesson.objects.in_home(context.workspace.home).order_by("-created_at", "-pk")
+    total = live.count()
+    shown = list(live[offset : offset + limit])
+    after = offset + len(shown)
+    more = f" Next offset: {after}." if after < total else ""
+    text = "\n".join([f"Showing {len(shown)} of {total}.{more}", *_lines(shown)])
+    return ToolResult(text, {"ids": [row.pk for row in shown], "total": total})
+
+
+def learn_remove(context: ToolContext, query: str, *, all: bool = False) -> ToolResult:
+    """Remove rules the user no longer wants. Only when the user asked for it.
+
+    `query`: an id such as les:12, or a piece of the rule's text. A text that meets several rules removes none
+    and lists them; `all` removes them all. An operator can restore what was removed.
+    """
+    conversation = context.conversation
+    if conversation is not None and not conversation.writes_memory:
+        return ToolResult(
+            "This conversation writes no memory, so nothing was removed.", {"outcome": "refused"}
+        )
+    found = lessons_matching(context.workspace.home, query)
+    mine = [row for row in found if context.user is None or may_delete(context.user, row)]
+    if not mine:
+        why = (
+            "only an owner of the workspace may remove what others taught." if found else "no rule says that."
+        )
+        return ToolResult(f"Not removed: {why}", _removal("forbidden" if found else "not_found", found))
+    if len(mine) > 1 and not all:
+        text = "Several rules say that; name one by its id, or ask for all:"
+        return ToolResult("\n".join([text, *_lines(mine)]), _removal("ambiguous", mine))
+    for row in mine:
+        lesson_delete(row=row, origin=_origin(context), reason="removed in a conversation")
+    return ToolResult("\n".join(["Removed:", *_lines(mine)]), _removal("removed", mine))
+
+
+def _lines(rows: Sequence[Lesson]) -> list[str]:
+    return [f"- {neutralise(redact(row.rendered).text)} [{row.citation}]" for row in rows]
+
+
+def _removal(outcome: str, rows: Sequence[Lesson]) -> dict[str, Any]:
+    rule = "; ".join(row.rendered for row in rows[:LIST_DEFAULT])
+    return {"outcome": outcome, "kind": "lesson", "rule": rule, "ids": [row.pk for row in rows]}
+
+
+def _origin(context: ToolContext) -> Origin:
+    return Origin(
+        source=Source.USER_EXPLICIT,
+        surface=context.surface,
+        actor=context.user.get_username() if context.user else "",
+        conversation_id=context.conversation.pk if context.conversation else None,
+    )
 
 
 def describe_result(result: LessonResult) -> str:

@@ -5,7 +5,7 @@ Everything starts at `Workspace.objects.for_user`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crewsite.accounts.errors import RoleTooLow, WorkspaceNotFound
 from crewsite.accounts.models import (
@@ -50,6 +50,16 @@ def workspace_resolve(
     if not workspaces_for(user, token=token, at_least=at_least).filter(pk=workspace.pk).exists():
         raise RoleTooLow(workspace.slug, at_least)
     return workspace
+
+
+def may_delete(user: User, row: Any) -> bool:
+    """Whether a person who may write may also delete this row of a memory home: their own, or any as an owner
+    of the home (chapter 13, 13.9). What was distilled from a conversation belongs to the one who had it.
+    """
+    wrote = row.author_id or (row.conversation.owner_id if row.conversation else None)
+    return wrote == user.pk or (
+        Workspace.objects.for_user(user, at_least=Role.OWNER).filter(pk=row.home_id).exists()
+    )
 
 
 def outsiders(workspace: Workspace, *, home: Workspace | None = None) -> list[User]:

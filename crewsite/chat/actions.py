@@ -134,14 +134,12 @@ class Actions:
             await self._tell(item)
 
     async def _undo(self, request: frames.Undo) -> None:
-        text = await in_tool_thread(undo, self._context(), kind=request.kind, object_id=request.id)
-        if not text:
-            await self._tell(
-                error_frame("not_found", "That is gone already.", kind=request.kind, id=request.id)
-            )
+        taken = await in_tool_thread(undo, self._context(), kind=request.kind, object_id=request.id)
+        if not taken.ok:
+            await self._tell(error_frame(taken.data["code"], taken.text, kind=request.kind, id=request.id))
             return
         data = {"undone": {"kind": request.kind, "id": request.id}}
-        hub.publish(self.conversation.pk, _notice(CommandResult(text, data=data)))
+        hub.publish(self.conversation.pk, _notice(CommandResult(taken.text, data=data)))
 
     def _context(self) -> ToolContext:
         surface = Surface(self.conversation.surface)

@@ -6,9 +6,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from crewsite.accounts.selectors import may_delete
 from crewsite.chat.constants import MEMORY_HITS
 from crewsite.chat.intents import classify
-from crewsite.chat.keeping import Kept, find_cited, forget, forget_candidates, keep, keep_rule
+from crewsite.chat.keeping import (
+    NOT_YOURS,
+    Candidate,
+    Kept,
+    find_cited,
+    forget,
+    forget_candidates,
+    keep,
+    keep_rule,
+)
 from crewsite.chat.memory_provider import recall_markdown
 from crewsite.chat.models import Turn
 from crewsite.chat.payloads import context_summary
@@ -81,6 +91,8 @@ def _forget(context: ToolContext, argument: str) -> CommandResult:
     """A citation deletes that row; any other text lists what it may mean, and asks."""
     cited = find_cited(context, argument)
     if cited is not None:
+        if not may_delete(context.user, cited.row):
+            return CommandResult(NOT_YOURS, ok=False, data={"code": "forbidden"})
         forget(context, cited)
         return CommandResult(f"Forgotten: “{cited.text}”.", data={"forgotten": [cited.citation]})
     everything = argument.endswith(ALL)
@@ -88,16 +100,29 @@ def _forget(context: ToolContext, argument: str) -> CommandResult:
     candidates = forget_candidates(context, query) if query else []
     if not candidates:
         return CommandResult("Nothing in memory matches.", ok=False)
-    lines = [f"- {candidate.text} `[{candidate.citation}]`" for candidate in candidates]
     if everything:
-        for candidate in candidates:
-            forget(context, candidate)
-        done = [candidate.citation for candidate in candidates]
-        return CommandResult("\n".join(["Forgotten:", "", *lines]), data={"forgotten": done})
+        return _forget_all(context, candidates)
+    lines = _listed(candidates)
     one = f"`/forget {candidates[0].citation}` forgets the first"
     ask = f"Which one? {one}, `/forget {query} {ALL}` all of these."
     choices = [{"citation": candidate.citation, "text": candidate.text} for candidate in candidates]
     return CommandResult("\n".join([*lines, "", ask]), data={"candidates": choices})
+
+
+def _forget_all(context: ToolContext, candidates: list[Candidate]) -> CommandResult:
+    """All of them that this person may delete; the rest is named."""
+    mine = [candidate for candidate in candidates if may_delete(context.user, candidate.row)]
+    others = [candidate for candidate in candidates if candidate not in mine]
+    for candidate in mine:
+        forget(context, candidate)
+    said = ["Forgotten:", "", *_listed(mine)] if mine else []
+    said += ["", NOT_YOURS, "", *_listed(others)] if others else []
+    done = [candidate.citation for candidate in mine]
+    return CommandResult("\n".join(said).strip(), ok=bool(mine), data={"forgotten": done})
+
+
+def _listed(candidates: list[Candidate]) -> list[str]:
+    return [f"- {candidate.text} `[{candidate.citation}]`" for candidate in candidates]
 
 
 def _recall(context: ToolContext, argument: str) -> CommandResult:

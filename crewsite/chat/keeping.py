@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from crewsite.accounts.selectors import may_delete
 from crewsite.chat.constants import FORGET_CANDIDATES
 from crewsite.search.recall import search_all
 from crewsite.security.origin import Origin, Source
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 PREFIXES: Final = {"les": "lesson", "sem": "semantic", "epi": "episodic"}
 ID_MAX_DIGITS: Final = 18
+NOT_YOURS: Final = (
+    "Somebody else had that remembered: only they and the owners of the workspace may forget it."
+)
 TOOL_NAMES: Final = {"lesson": "learn_add", "semantic": "memory_remember", "episodic": "memory_remember"}
 
 
@@ -116,11 +120,17 @@ def refusal_data(outcome: str, code: str) -> dict[str, Any]:
     return {"outcome": outcome, "code": code}
 
 
-def undo(context: ToolContext, *, kind: str, object_id: int) -> str:
-    """Take back one saved row of this conversation's home. Empty text: no such live row there."""
+def undo(context: ToolContext, *, kind: str, object_id: int) -> Kept:
+    """Take back one saved row of this conversation's home. `data.code` says why not: not_found, forbidden."""
     candidate = find(context, kind=kind, object_id=object_id)
     if candidate is None:
-        return ""
+        return Kept(ok=False, text="That is gone already.", data={"code": "not_found"})
+    if not may_delete(context.user, candidate.row):
+        return Kept(ok=False, text=NOT_YOURS, data={"code": "forbidden"})
+    return Kept(ok=True, text=_taken_back(context, candidate))
+
+
+def _taken_back(context: ToolContext, candidate: Candidate) -> str:
     if isinstance(candidate.row, Lesson):
         result = lesson_undo(row=candidate.row, origin=explicit_origin(context))
         back = "".join(f" “{lesson.rendered}” applies again." for lesson in result.restored)

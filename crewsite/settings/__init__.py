@@ -253,7 +253,13 @@ CONTEXT_SOURCES = [
 ]
 # Statistics such as when an episode was read last are collected and written by a thread of the process.
 CREW_BACKGROUND_WRITES = True
-CHAT_TOOLS = ["lessons.tools.learn_add", "memory.tools.memory_recall", "memory.tools.memory_remember"]
+CHAT_TOOLS = [
+    "lessons.tools.learn_add",
+    "lessons.tools.learn_list",
+    "lessons.tools.learn_remove",
+    "memory.tools.memory_recall",
+    "memory.tools.memory_remember",
+]
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = env_str("CREW_TIME_ZONE", "UTC")

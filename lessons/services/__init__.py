@@ -7,6 +7,7 @@ from lessons.services.change import (
     lesson_remove,
     lesson_restore,
     lesson_undo,
+    lessons_matching,
 )
 from lessons.services.review import review_accept
 from lessons.services.write import lesson_write
@@ -19,5 +20,6 @@ __all__ = [
     "lesson_restore",
     "lesson_undo",
     "lesson_write",
+    "lessons_matching",
     "review_accept",
 ]

@@ -52,13 +52,14 @@ def lesson_remove(
     A text that meets several lessons removes none of them unless `all` is set: they come back as
     candidates.
     """
-    found = _matching(home, query)
+    found = lessons_matching(home, query)
     if len(found) > 1 and not all:
         return LessonRemoval(candidates=tuple(found))
     return LessonRemoval(removed=tuple(lesson_delete(row=row, origin=origin, now=now) for row in found))
 
 
-def _matching(home: Workspace, query: str) -> list[Lesson]:
+def lessons_matching(home: Workspace, query: str) -> list[Lesson]:
+    """The live lessons that contain the text, the latest first, or the one an id names."""
     live = Lesson.objects.in_home(home).select_related("home")
     named = _CITATION.fullmatch(query.strip())
     if named:

@@ -115,4 +115,4 @@ async def test_the_mode_decides_what_tools_may_do(
 
 def test_the_configured_tools_are_offered(context: ToolContext) -> None:
     names = [tool.name for tool in offered_tools(context)]
-    assert names == ["learn_add", "memory_recall", "memory_remember"]
+    assert names == ["learn_add", "learn_list", "learn_remove", "memory_recall", "memory_remember"]

@@ -10,6 +10,8 @@ import pytest
 from tests.chat.client import ChatClient
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.site import Seat, Site
 
 pytestmark = pytest.mark.sqlite_only
@@ -121,3 +123,17 @@ async def test_a_command_typed_as_a_message_is_run_and_not_kept(quiet_site: Site
 async def test_a_path_is_no_command(quiet_site: Site, quiet_seat: Seat) -> None:
     async with ChatClient(quiet_site, quiet_seat) as chat:
         assert (await chat.ask("/etc/hosts is broken"))["type"] == "turn.done"
+
+
+async def test_a_member_forgets_what_they_had_remembered_and_not_what_others_had(
+    quiet_site: Site, quiet_seats: Iterator[Seat]
+) -> None:
+    mine, theirs = next(quiet_seats), next(quiet_seats)
+    async with ChatClient(quiet_site, mine) as chat, ChatClient(quiet_site, theirs) as other:
+        taught = (await chat.command("/learn Furl the jib before the reef"))["data"]
+        assert "Somebody else" in (await other.command(f"/forget {taught['citation']}"))["text"]
+        assert "Somebody else" in (await other.command("/forget furl the jib --all"))["text"]
+        await other.say("undo", kind="lesson", id=taught["id"])
+        assert (await other.receive("error"))["code"] == "forbidden"
+        assert taught["citation"] in (await chat.command("/recall furl jib"))["text"]
+        assert (await chat.command(f"/forget {taught['citation']}"))["data"]["forgotten"]

@@ -4,7 +4,7 @@ import pytest
 
 from crewsite.llm.tools import ToolContext
 from lessons.models import Lesson
-from lessons.tools import learn_add
+from lessons.tools import learn_add, learn_list, learn_remove
 from tests.factories import make_conversation
 
 
@@ -52,3 +52,43 @@ def test_a_guest_workspace_teaches_its_memory_home(alice, home) -> None:
     guest = make_workspace("guest")
     learn_add(ToolContext(workspace=guest, user=alice), "use pytest")
     assert Lesson.objects.get().home == home
+
+
+def teach(context: ToolContext, *rules: str) -> list[int]:
+    return [learn_add(context, rule).data["id"] for rule in rules]
+
+
+def test_the_list_names_the_newest_first_and_where_to_go_on(context: ToolContext) -> None:
+    one, two, three = teach(context, "use pytest for tests", "answer in French", "name files in kebab case")
+    page = learn_list(context, limit=2)
+    assert page.data == {"ids": [three, two], "total": 3}
+    assert page.text.startswith("Showing 2 of 3. Next offset: 2.")
+    assert learn_list(context, offset=2).data["ids"] == [one]
+
+
+def test_a_removal_that_may_mean_several_removes_none(context: ToolContext) -> None:
+    ids = teach(context, "name python files in snake case", "answer questions about python in French")
+    asked = learn_remove(context, "python")
+    assert (asked.data["outcome"], sorted(asked.data["ids"])) == ("ambiguous", ids)
+    assert Lesson.objects.count() == 2
+    assert learn_remove(context, f"les:{ids[0]}").data["outcome"] == "removed"
+    assert learn_remove(context, "python", all=True).data["ids"] == [ids[1]]
+    assert not Lesson.objects.exists()
+    assert learn_remove(context, "python").text == "Not removed: no rule says that."
+
+
+def test_a_member_removes_what_they_taught_and_not_what_others_did(context: ToolContext, bob, home) -> None:
+    (theirs,) = teach(context, "use pytest for tests")
+    member = ToolContext(workspace=home, user=bob, conversation=make_conversation(bob, home))
+    (own,) = teach(member, "answer in French")
+    assert learn_remove(member, f"les:{theirs}").data["outcome"] == "forbidden"
+    assert learn_remove(member, f"les:{own}").data["outcome"] == "removed"
+    assert [row.pk for row in Lesson.objects.all()] == [theirs]
+
+
+def test_nothing_is_removed_from_a_private_conversation(context: ToolContext, alice, home) -> None:
+    (taught,) = teach(context, "use pytest for tests")
+    private = make_conversation(alice, home, mode="incognito")
+    hidden = ToolContext(workspace=home, user=alice, conversation=private)
+    assert learn_remove(hidden, "pytest").data["outcome"] == "refused"
+    assert learn_list(hidden).data["ids"] == [taught]

@@ -4,6 +4,8 @@ import { fromTemplate, setIcon, show } from "./dom.js";
 const TOOLS = {
   learn_add: { doing: "Saving a lesson…", done: "Lesson", icon: "lesson" },
   memory_remember: { doing: "Remembering…", done: "Memory", icon: "bookmark" },
+  learn_list: { doing: "Reading the lessons…", done: "Read the lessons", icon: "lesson" },
+  learn_remove: { doing: "Removing a lesson…", done: "Lesson removed", icon: "lesson" },
   memory_recall: { doing: "Searching memory…", done: "Searched memory", icon: "search" },
 };
 const LESSON_OUTCOMES = {
@@ -12,6 +14,10 @@ const LESSON_OUTCOMES = {
   enriched: "Lesson completed",
   unchanged: "Already known",
   refused: "Not saved",
+  removed: "Lesson removed",
+  ambiguous: "Several lessons match",
+  not_found: "No such lesson",
+  forbidden: "Not removed",
 };
 const FACT_OUTCOMES = {
   created: "Fact saved",
@@ -21,7 +27,7 @@ const FACT_OUTCOMES = {
   unchanged: "Already known",
   refused: "Not saved",
 };
-const UNDOABLE = new Set(["inserted", "replaced", "created", "updated", "stored"]);
+const UNDOABLE = new Set(["inserted", "enriched", "replaced", "created", "updated", "stored"]);
 
 const asText = (value) => (value == null ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
@@ -61,7 +67,7 @@ function fillOutcome(card, frame) {
   const isLesson = data.kind === "lesson" || frame.name === "learn_add";
   const label = (isLesson ? LESSON_OUTCOMES : FACT_OUTCOMES)[data.outcome] ?? data.outcome;
   const saved = data.outcome !== "refused";
-  const wrote = UNDOABLE.has(data.outcome) || data.outcome === "enriched";
+  const wrote = UNDOABLE.has(data.outcome);
   card.dataset.state = wrote ? "saved" : saved ? "done" : "refused";
   setIcon(card.querySelector(".tool-icon"), saved ? (isLesson ? "lesson" : "bookmark") : "alert");
   card.querySelector(".tool-title").textContent = label;

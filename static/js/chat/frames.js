@@ -92,7 +92,7 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
     },
     error(frame) {
       if (frame.client_key) unsent.delete(frame.client_key);
-      if (frame.kind && frame.id) markUndone(frame.kind, frame.id);
+      if (frame.code === "not_found" && frame.kind && frame.id) markUndone(frame.kind, frame.id);
       undoFailed();
       notify(frame.message ?? frame.code, "error");
     },
