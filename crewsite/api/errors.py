@@ -53,6 +53,12 @@ class TooLarge(exceptions.APIException):
     default_code = "too_large"
 
 
+class LengthRequired(exceptions.APIException):
+    status_code = HTTPStatus.LENGTH_REQUIRED
+    default_detail = "Send the body with a Content-Length; chunked bodies are not read."
+    default_code = "length_required"
+
+
 def problem(
     status: int, *, code: str, detail: str = "", errors: dict[str, list[str]] | None = None
 ) -> Problem:

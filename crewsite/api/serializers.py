@@ -171,17 +171,24 @@ class LessonRow(serializers.ModelSerializer[Lesson]):
         ]
 
 
+class Text(serializers.CharField):
+    """A JSON string: a number or a boolean is not turned into one."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
 class LessonWrite(StrictSerializer):
     """The rules of content (length, screening, volatile facts) are the service's; a refusal names them."""
 
-    rule = serializers.CharField(help_text="3 to 1,000 characters.")
-    negative = serializers.CharField(
-        required=False, default="", allow_blank=True, help_text="What not to do instead."
-    )
+    rule = Text(help_text="3 to 1,000 characters.")
+    negative = Text(required=False, default="", allow_blank=True, help_text="What not to do instead.")
     category = serializers.ChoiceField(
         Lesson.Category.choices, required=False, default=Lesson.Category.KNOWLEDGE
     )
-    scope = serializers.CharField(
+    scope = Text(
         required=False, default="", allow_blank=True, help_text="Path fragment of the projects it reaches."
     )
     pinned = serializers.BooleanField(required=False, default=False)

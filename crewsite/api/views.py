@@ -18,7 +18,7 @@ from crewsite.accounts.models import ApiToken, Role, User, Workspace
 from crewsite.accounts.selectors import workspace_resolve, workspaces_for
 from crewsite.accounts.tokens import TokenScope
 from crewsite.api import serializers
-from crewsite.api.errors import Refused, TooLarge
+from crewsite.api.errors import LengthRequired, Refused, TooLarge
 from crewsite.api.health import readiness
 from crewsite.api.pagination import LatestActivity, NewestFirst, OldestFirst
 from crewsite.conversations.models import Conversation
@@ -39,6 +39,8 @@ class CrewView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        if "HTTP_TRANSFER_ENCODING" in request.META and "CONTENT_LENGTH" not in request.META:
+            raise LengthRequired
         # JSON is parsed from the stream, past Django's own limit.
         if int(request.META.get("CONTENT_LENGTH") or 0) > (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0):
             raise TooLarge

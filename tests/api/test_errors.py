@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from rest_framework import exceptions
-from rest_framework.test import APIClient
+from rest_framework.test import APIClient, APIRequestFactory, force_authenticate
 
 from crewsite.accounts.errors import SharingNeedsDecision
 from crewsite.api.errors import MEDIA_TYPE, field_errors, problem_handler
+from crewsite.api.views import Lessons
+from tests.factories import make_user
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -55,6 +58,8 @@ def test_a_missing_field_is_named(caller: Caller) -> None:
     ("body", "code"),
     [
         ("{", "parse_error"),
+        ("[" * 100_000, "parse_error"),
+        ('{"rule": 12345}', "invalid"),
         ("[]", "invalid"),
         ('"text"', "invalid"),
         ("null", "invalid"),
@@ -142,3 +147,20 @@ def test_a_request_id_is_echoed_and_a_forged_one_replaced(client: Client) -> Non
         made = client.get(path, headers={"X-Request-ID": forged})["X-Request-ID"]
         assert made != forged
         assert len(made) == 32
+
+
+@pytest.mark.parametrize("path", ["lessons/", "conversations/"])
+def test_a_cursor_somebody_made_up_is_refused(caller: Caller, path: str) -> None:
+    made_up = base64.b64encode(b"p=abc").decode()
+    answer = caller("owner").get(f"/api/v1/{path}", {"cursor": made_up})
+    assert "cursor" in check_problem(answer, 404, "not_found")["detail"].lower()
+
+
+def test_a_body_of_unknown_length_is_refused_and_not_taken_for_an_empty_one() -> None:
+    request = APIRequestFactory().post("/api/v1/lessons/", {"rule": "Use tabs"}, format="json")
+    request.META.pop("CONTENT_LENGTH")
+    request.META["HTTP_TRANSFER_ENCODING"] = "chunked"
+    user = make_user("someone")
+    force_authenticate(request, user=user)
+    answer = Lessons.as_view()(request)
+    assert (answer.status_code, answer.data["code"]) == (411, "length_required")
