@@ -101,8 +101,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if not self.messages.allow("socket"):
             await self._send(error_frame("rate_limited", f"At most {MESSAGES_PER_MINUTE} messages a minute."))
             return
+        if self.who is None or not await still_valid(self.who):
+            await self.close(code=CLOSE_UNAUTHENTICATED)
+            return
         conversation = await self._conversation()
-        if conversation is None or self.who is None:
+        if conversation is None:
             await self.close(code=CLOSE_NOT_FOUND)
             return
         try:

@@ -13,6 +13,8 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from django.core.exceptions import ObjectDoesNotExist
+
 from crewsite.chat.constants import SAVE_EVERY_S
 from crewsite.chat.hub import hub
 from crewsite.chat.live import LiveTurn
@@ -182,6 +184,9 @@ class Runner:
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.shield(writing)
         self._running.pop(entry.turn_id, None)
+        if isinstance(writing.exception(), ObjectDoesNotExist):
+            logger.info("Turn %s ended after its conversation was deleted.", entry.turn_id)
+            return
         hub.publish(entry.conversation_id, turn_closed_frame(writing.result()))
 
 

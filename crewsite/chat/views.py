@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.db.models import Case, When
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -74,6 +75,8 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
 @login_required
 def conversation_new(request: HttpRequest) -> HttpResponse:
     workspaces = Workspace.objects.for_user(request.user, at_least=Role.MEMBER)
+    if not workspaces.exists() and Workspace.objects.for_user(request.user).exists():
+        raise PermissionDenied
     slug = request.POST.get("workspace", "")
     chosen = workspaces.filter(slug=slug) if slug else _default_first(workspaces)
     workspace = get_object_or_404(chosen[:1])

@@ -134,3 +134,45 @@ async def test_the_61st_message_of_a_minute_is_refused(site: Site, seat: Seat) -
         for _ in range(61):
             await chat.say("pong")
         assert (await chat.receive("error"))["code"] == "rate_limited"
+
+
+async def test_an_address_that_is_no_socket_of_ours_closes_and_leaves_no_trace(site: Site) -> None:
+    assert await close_code(f"{site.url.replace('http', 'ws')}/ws/chat/not-a-uuid/") == 4404
+    assert "No route found" not in site.log
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "User.objects.filter(username={user!r}).update(is_active=False)",
+        "ApiToken.objects.filter(user__username={user!r}).delete()",
+    ],
+)
+async def test_somebody_whose_access_ended_is_not_heard_again(site: Site, end: str) -> None:
+    [seat] = make_seats(site, 1, start=900 + len(end))
+    async with ChatClient(site, seat) as chat:
+        site.run(f"from crewsite.accounts.models import ApiToken, User\n{end.format(user=seat.user)}")
+        await chat.say("command", text="/learn Never heard of it")
+        with pytest.raises(websockets.ConnectionClosed) as closed:
+            await chat.receive()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 4401
+
+
+async def test_a_conversation_deleted_while_it_answers_ends_quietly(site: Site, llm: LlmServer) -> None:
+    [seat] = make_seats(site, 1, start=990)
+    async with ChatClient(site, seat) as chat:
+        await chat.send("[script:stream n=40 delay=0.05]")
+        await chat.receive("delta")
+        site.run(
+            "from crewsite.conversations.models import Conversation\n"
+            f"Conversation.objects.filter(pk={seat.conversation!r}).delete()"
+        )
+        await chat.say("pong")
+        with pytest.raises(websockets.ConnectionClosed):
+            while True:
+                await chat.receive()
+    [other] = make_seats(site, 1, start=991)
+    async with ChatClient(site, other) as chat:
+        await chat.ask("[script:stream n=2]")
+    assert "Turn matching query does not exist" not in site.log
