@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from lessons.constants import LEFT_OUT_NAMED, MAX_RENDERED
 from lessons.selectors import ContextLessons, lessons_for_context
 from memory.context.constants import AUTHORITY_LESSONS
-from memory.context.lines import name_left_out
+from memory.context.lines import Line, name_left_out
 from memory.context.packet import Block, BlockState, SourceRef
 from memory.context.stored import stored_line
 
@@ -44,7 +44,7 @@ class LessonsSource:
         if not lessons.rows:
             return []
         cap = request.caps.sections.lessons
-        kept = complete_lessons(lessons, room=cap - len(HEADER))
+        kept = _complete(lessons, room=cap - len(HEADER))
         if len(kept) == lessons.total:
             return [_block(kept, cap)]
         left = [_source(row) for row in lessons.rows[len(kept) :]][:LEFT_OUT_NAMED]
@@ -56,26 +56,26 @@ class LessonsSource:
         ]
 
 
-def complete_lessons(lessons: ContextLessons, *, room: int) -> list[Lesson]:
+def _complete(lessons: ContextLessons, *, room: int) -> list[Line]:
     """The first lessons that fit, none cut. When not all do, the notice takes its room before them."""
-    kept = _first_that_fit(lessons.rows[:MAX_RENDERED], room)
+    kept = _first_that_fit(list(map(_line, lessons.rows[:MAX_RENDERED])), room)
     if len(kept) == lessons.total:
         return kept
     return _first_that_fit(kept, room - NOTICE_MAX_CHARS)
 
 
-def _first_that_fit(rows: Sequence[Lesson], room: int) -> list[Lesson]:
-    kept: list[Lesson] = []
-    for row in rows:
-        room -= len(_line(row)) + 1
+def _first_that_fit(lines: Sequence[Line], room: int) -> list[Line]:
+    kept: list[Line] = []
+    for line in lines:
+        room -= len(line.text) + 1
         if room < 0:
             break
-        kept.append(row)
+        kept.append(line)
     return kept
 
 
 def _block(
-    kept: Sequence[Lesson],
+    kept: Sequence[Line],
     cap: int,
     *,
     notice: str = "",
@@ -87,9 +87,9 @@ def _block(
         name=LessonsSource.name,
         marker=MARKER,
         authority=AUTHORITY_LESSONS,
-        text=notice + "\n".join([HEADER, *map(_line, kept)]),
+        text=notice + "\n".join([HEADER, *(line.text for line in kept)]),
         cap=cap,
-        sources=tuple(map(_source, kept)),
+        sources=tuple(line.source for line in kept),
         state=BlockState.TRIMMED if count else BlockState.ADMITTED,
         reason=reason,
         left_out=tuple(left),
@@ -97,8 +97,8 @@ def _block(
     )
 
 
-def _line(row: Lesson) -> str:
-    return f"- {stored_line(row.rendered)} [{row.citation}]"
+def _line(row: Lesson) -> Line:
+    return Line(f"- {stored_line(row.rendered)} [{row.citation}]", _source(row))
 
 
 def _source(row: Lesson) -> SourceRef:

@@ -68,9 +68,10 @@ class Lesson(TombstonableRow):
         ordering = ["-created_at"]
         base_manager_name = "all_objects"
         indexes = [
-            # Holds all that ranking lessons for a prompt looks at.
+            # Holds all that ranking and counting lessons for a prompt looks at, the column of its own
+            # condition included: without it SQLite reads every row.
             models.Index(
-                fields=["home", "scope", "-pinned", "source", "-updated_at"],
+                fields=["home", "scope", "-pinned", "source", "-updated_at", "-id", "is_deleted"],
                 condition=Q(is_deleted=False),
                 name="lessons_in_force",
             ),

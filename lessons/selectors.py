@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ContextLessons:
-    """`rows` are the first of `total` lessons in force, by rank; a few more than a prompt takes, to name
-    those left out.
+    """`rows` are the first of `total` lessons in force, by rank, with what a prompt says of them; a few more
+    than it takes, to name those left out.
     """
 
     rows: tuple[Lesson, ...]
@@ -40,13 +40,11 @@ class LessonHit:
 
 
 def lessons_for_context(home: Workspace, *, project: str) -> ContextLessons:
-    """Three queries, whatever the number of lessons. The order is taken from the index alone, then rows are
-    read.
-    """
+    """Two queries, whatever the number of lessons. Which come first is taken from the index alone."""
     reaching = Lesson.objects.in_home(home).reaching(project)
-    ranked = list(reaching.by_rank().values_list("pk", flat=True)[: MAX_RENDERED + LEFT_OUT_NAMED])
-    rows = Lesson.objects.in_bulk(ranked)
-    return ContextLessons(tuple(rows[pk] for pk in ranked if pk in rows), reaching.count())
+    first = reaching.by_rank().values("pk")[: MAX_RENDERED + LEFT_OUT_NAMED]
+    rows = Lesson.objects.filter(pk__in=first).by_rank().only("rule", "negative")
+    return ContextLessons(tuple(rows), reaching.count())
 
 
 def lesson_search(*, home: Workspace, query: str, limit: int = 20) -> list[LessonHit]:

@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-created_at'],
                 'base_manager_name': 'all_objects',
-                'indexes': [models.Index(condition=models.Q(('is_deleted', False)), fields=['home', 'scope', '-pinned', 'source', '-updated_at'], name='lessons_in_force')],
+                'indexes': [models.Index(condition=models.Q(('is_deleted', False)), fields=['home', 'scope', '-pinned', 'source', '-updated_at', '-id', 'is_deleted'], name='lessons_in_force')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('is_deleted', False)), fields=('home', 'key'), name='lessons_one_live_key'), models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='lessons_confidence_range')],
             },
             managers=[

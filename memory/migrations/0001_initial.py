@@ -72,7 +72,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'history entries',
                 'ordering': ['-day', 'time', 'id'],
-                'indexes': [models.Index(fields=['workspace', '-day'], name='memory_history_day')],
+                'indexes': [models.Index(fields=['workspace', '-day', 'time', 'id'], name='memory_history_day')],
             },
         ),
         migrations.CreateModel(

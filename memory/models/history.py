@@ -22,7 +22,7 @@ class HistoryEntry(Row):
     class Meta:
         ordering = ["-day", "time", "id"]
         verbose_name_plural = "history entries"
-        indexes = [models.Index(fields=["workspace", "-day"], name="memory_history_day")]
+        indexes = [models.Index(fields=["workspace", "-day", "time", "id"], name="memory_history_day")]
 
     def __str__(self) -> str:
         return f"{self.day} {self.title}"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
@@ -230,3 +232,24 @@ def test_ids_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="does not fit"), transaction.atomic():
         document_put(collection=HOME, object_id=1 << 40, text="x")
     assert not Document.objects.exists()
+
+
+def test_documents_of_common_words_alone_are_all_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One rare word finds too little, so common ones are read whole: what has most of them comes first."""
+    monkeypatch.setattr("crewsite.search.keyword.fts5.COMMON_TERM_MIN", 5)
+    rows = {i: ("worker", "memory leak", "worker memory", "leak")[i % 4] + f" row{i}" for i in range(60)}
+    put(HOME, rows | {100: "memory leak worker", 101: "the quartz"})
+    hits = keyword_index().search(collection=HOME, query="memory leak worker quartz", k=40).hits
+    assert {hit.object_id for hit in hits[:2]} == {100, 101}
+    assert all(rows[hit.object_id].startswith(("memory leak", "worker memory")) for hit in hits[2:30])
+
+
+@pytest.mark.parametrize("words", ["quartz", "memory quartz worker obsidian", "memory leak worker deploy"])
+def test_a_question_takes_few_statements_however_many_words_it_has(
+    monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any, words: str
+) -> None:
+    monkeypatch.setattr("crewsite.search.keyword.fts5.COMMON_TERM_MIN", 5)
+    put(HOME, {i: f"memory leak worker deploy row{i}" for i in range(30)} | {100: "quartz", 101: "obsidian"})
+    found(words)
+    with django_assert_max_num_queries(4):
+        found(words)

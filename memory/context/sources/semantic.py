@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.db.models import Case, Value, When
+from django.db import connection
 
 from crewsite.security.origin import Source
 from memory.context.constants import (
@@ -23,12 +23,21 @@ from memory.models import SemanticMemory
 from memory.selectors import semantic_search
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
+    from collections.abc import Iterator
 
+    from crewsite.accounts.models import Workspace
     from memory.context.request import ContextRequest
+    from memory.results import SemanticSearch
 
 _STATED = "Facts people stated:"
 _LEARNED = "Facts learned automatically:"
+# In two halves, because each is read in the order of an index and stops; one that sorts reads every row.
+_HALF = (
+    "SELECT * FROM (SELECT id, key, value, source FROM memory_semanticmemory WHERE home_id = %s"
+    " AND NOT is_deleted AND source {} %s ORDER BY updated_at DESC, id DESC LIMIT %s) AS facts"
+)
+_OTHERS = f"{_HALF.format('=')} UNION ALL {_HALF.format('<>')}"
+_ROWS_PER_FETCH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,7 @@ class _Fact:
     key: str
     value: Any
     source: str
+    score: float | None = None
 
     @property
     def is_stated(self) -> bool:
@@ -56,13 +66,15 @@ class SemanticSource:
             return []
         cap = request.caps.sections.semantic
         total = SemanticMemory.objects.in_home(request.home).count()
-        scores, degraded = _relevance(request)
-        facts = _facts(request, scores, limit=cap // SEMANTIC_MIN_LINE_CHARS)
+        relevant = _relevant(request)
+        headings = sum(len(text) + 1 for text in (MARKER_SEMANTIC, _STATED, _LEARNED))
+        facts: list[_Fact] = []
+        fitted = fit_lines(
+            map(_line, _noted(_facts(request.home, relevant, limit=cap // SEMANTIC_MIN_LINE_CHARS), facts)),
+            room=cap - headings,
+        )
         if not facts:
             return []
-        headings = sum(len(text) + 1 for text in (MARKER_SEMANTIC, _STATED, _LEARNED))
-        lines = (_line(fact, scores.get(fact.pk)) for fact in facts)
-        fitted = fit_lines(lines, room=cap - headings)
         stated = {fact.pk for fact in facts if fact.is_stated}
         first = [line for line in fitted.kept if line.source.object_id in stated]
         second = [line for line in fitted.kept if line.source.object_id not in stated]
@@ -81,41 +93,47 @@ class SemanticSource:
                 reason=name_left_out(names, left_out, word="facts", total=total),
                 left_out=names,
                 left_out_count=left_out,
-                degraded=degraded,
+                degraded=relevant.degraded,
             )
         ]
 
 
-def _relevance(request: ContextRequest) -> tuple[dict[int, float], tuple[str, ...]]:
-    """Score by row id, most relevant first."""
-    if not request.message.strip():
-        return {}, ()
-    found = semantic_search(
+def _relevant(request: ContextRequest) -> SemanticSearch:
+    """Most relevant first."""
+    return semantic_search(
         home=request.home, query=request.message, limit=SEMANTIC_RELEVANT_ROWS, mode=request.search_mode
     )
-    return {hit.row.pk: hit.score for hit in found.hits}, found.degraded
 
 
-def _facts(request: ContextRequest, scores: dict[int, float], *, limit: int) -> list[_Fact]:
-    """The relevant ones by their score, then the others, stated ones first, newest first."""
-    live = SemanticMemory.objects.in_home(request.home)
-    stated_first = Case(When(source=Source.USER_EXPLICIT, then=Value(0)), default=Value(1))
-    relevant = {fact.pk: fact for fact in _read(live.filter(pk__in=list(scores)))}
-    others = live.exclude(pk__in=list(scores)).order_by(stated_first, "-updated_at", "-pk")[:limit]
-    return [*(relevant[pk] for pk in scores if pk in relevant), *_read(others)]
+def _facts(home: Workspace, relevant: SemanticSearch, *, limit: int) -> Iterator[_Fact]:
+    """The relevant ones by their score, then the others, stated ones first, newest first. Read on only while
+    they are asked for."""
+    seen = {hit.row.pk for hit in relevant.hits}
+    for hit in relevant.hits:
+        yield _Fact(hit.row.pk, hit.row.key, hit.row.value, hit.row.source, hit.score)
+    with connection.cursor() as cursor:
+        cursor.execute(_OTHERS, [home.pk, Source.USER_EXPLICIT, limit] * 2)
+        while rows := cursor.fetchmany(_ROWS_PER_FETCH):
+            for pk, key, value, source in rows:
+                if pk not in seen:
+                    # Read past the ORM, a JSON column is still text.
+                    yield _Fact(pk, key, json.loads(value) if isinstance(value, str) else value, source)
 
 
-def _read(rows: QuerySet[SemanticMemory]) -> list[_Fact]:
-    return [_Fact(*columns) for columns in rows.values_list("pk", "key", "value", "source")]
+def _noted(facts: Iterator[_Fact], into: list[_Fact]) -> Iterator[_Fact]:
+    """The same facts, each kept in a list once it was asked for."""
+    for fact in facts:
+        into.append(fact)
+        yield fact
 
 
-def _line(fact: _Fact, score: float | None) -> Line:
-    source = _source(fact, score)
+def _line(fact: _Fact) -> Line:
+    source = _source(fact)
     return Line(f"- {fact.key}: {stored_line(_value(fact.value))} [{source.citation}]", source)
 
 
-def _source(fact: _Fact, score: float | None = None) -> SourceRef:
-    return SourceRef(kind="semantic", object_id=fact.pk, citation=f"sem:{fact.key}", score=score)
+def _source(fact: _Fact) -> SourceRef:
+    return SourceRef(kind="semantic", object_id=fact.pk, citation=f"sem:{fact.key}", score=fact.score)
 
 
 def _value(value: Any) -> str:

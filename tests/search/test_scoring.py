@@ -1,0 +1,52 @@
+"""The order of keyword hits, against its plain definition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crewsite.search.keyword import scoring
+from crewsite.search.keyword.scoring import Posting, idf, rank
+from crewsite.search.words import Term
+
+if TYPE_CHECKING:
+    import pytest
+
+TOTAL = 1_000
+
+
+def posting(name: str, ids: set[int]) -> Posting:
+    return Posting(Term(name, "word"), np.array(sorted(ids), dtype=np.int64), len(ids))
+
+
+@given(
+    st.lists(st.sets(st.integers(1, 60), min_size=1, max_size=40), min_size=1, max_size=5),
+    st.integers(1, 30),
+)
+def test_the_best_are_those_with_all_terms_then_with_the_heaviest_then_the_newest(
+    found: list[set[int]], k: int
+) -> None:
+    postings = [posting(f"term{number}", ids) for number, ids in enumerate(found)]
+    hits = rank(postings, asked=len(postings), total=TOTAL, k=k, fetch=lambda ids: {})
+    weight = {
+        pk: sum(idf(one.count, TOTAL) for one in postings if pk in one.ids) for pk in set().union(*found)
+    }
+    complete = set.intersection(*found)
+    assert len(hits) == min(k, len(weight))
+    assert {hit.object_id: hit.all_terms for hit in hits} == {
+        hit.object_id: hit.object_id in complete for hit in hits
+    }
+    keys = [(hit.all_terms, round(hit.score, 9), hit.object_id) for hit in hits]
+    assert keys == sorted(keys, reverse=True)
+    left = [(pk in complete, round(weight[pk], 9), pk) for pk in weight if pk not in {key[2] for key in keys}]
+    assert all(key > other for key in keys for other in left)
+
+
+def test_what_is_rescored_and_sinks_makes_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "RESCORED_MAX", 2)
+    long = {9: ("word " + "filler " * 400, 40.0), 8: ("word " + "filler " * 400, 40.0)}
+    hits = rank([posting("word", {7, 8, 9})], asked=2, total=TOTAL, k=1, fetch=lambda ids: long)
+    assert [hit.object_id for hit in hits] == [7]
