@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -61,9 +63,39 @@ PLACES: Final = (
 )
 
 
+# How often the n-th word of a language occurs, in proportion: 1 / (n + 3) (Zipf and Mandelbrot).
+VOCABULARY_WORDS: Final = 6_000
+RANK_OFFSET: Final = 3
+SHORTEST_WORD: Final = 3
+NUMBERED_SHARE: Final = 0.3
+
+
 def sentence(rng: random.Random, number: int) -> str:
-    parts = (SUBJECTS, VERBS, OBJECTS, PLACES)
-    return f"{' '.join(rng.choice(part) for part in parts)} {number} {rng.choice(OBJECTS)}"
+    """Some 20 words: turns that recur in a twelfth of all texts, beside words as rare as those of a language
+    are, names and numbers. The same generator state gives the same text."""
+    words, frequencies = vocabulary()
+    drawn = rng.choices(words, cum_weights=frequencies, k=9)
+    subject = rng.choice(SUBJECTS) if rng.random() < 0.5 else drawn.pop().capitalize()
+    named = f" {number}" if rng.random() < NUMBERED_SHARE else ""
+    return (
+        f"{subject} {rng.choice(VERBS)} {' '.join(drawn[:3])} {rng.choice(OBJECTS)}{named}"
+        f" {' '.join(drawn[3:])} {rng.choice(PLACES)}"
+    )
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> tuple[list[str], list[float]]:
+    """English words, commonest first as the compact model's own word list has them, and the running sum of
+    how often each occurs."""
+    import gguf
+
+    from crewsite.embeddings.service import get_embedder
+
+    field = gguf.GGUFReader(str(get_embedder().path)).fields["tokenizer.ggml.tokens"]
+    tokens = (bytes(field.parts[index]).decode().lstrip("\u2581") for index in field.data)
+    words = [word for word in tokens if len(word) >= SHORTEST_WORD and word.isascii() and word.isalpha()]
+    words = words[:VOCABULARY_WORDS]
+    return words, list(accumulate(1 / (rank + RANK_OFFSET) for rank in range(len(words))))
 
 
 def prepare() -> None:

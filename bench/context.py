@@ -1,0 +1,168 @@
+"""The context packet of a first message over many rows in every layer, without the model: its time, and its
+SQL statements beside those of a small home. Texts get vectors of their words' hashes."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import logging
+import random
+import zlib
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from bench.recall import store
+from bench.report import Report, percentiles, time_each
+from bench.site import prepare, sentence
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import Workspace
+
+MESSAGES: Final = 100
+WARM_UP: Final = 10
+FEW_ROWS: Final = 100
+NOW: Final = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
+DIM: Final = 384
+
+
+def run(options: argparse.Namespace) -> Report:
+    prepare()
+    rng = random.Random(11)
+    sentence(rng, 0)  # reads the words of the model that is put aside now
+    from crewsite.accounts.services import default_workspace
+    from crewsite.embeddings.service import set_backend
+
+    set_backend(WordHashes)
+    # Every packet tells that 9,950 lessons are too many.
+    logging.getLogger("lessons.context").setLevel(logging.CRITICAL)
+    many, few = default_workspace(), another_home()
+    for home, rows in ((many, options.rows), (few, FEW_ROWS)):
+        fill(home, rng, rows)
+    messages = [sentence(rng, number) for number in range(MESSAGES + WARM_UP)]
+    taken = time_each(packets_of(many), messages)[WARM_UP:]
+    counted, counted_few = (statements(packets_of(home), messages) for home in (many, few))
+    return Report(
+        "context",
+        {
+            "rows_a_layer": float(options.rows),
+            **percentiles("packet", taken),
+            "queries": float(max(counted[WARM_UP:])),
+            f"queries_at_{FEW_ROWS}_rows": float(max(counted_few[WARM_UP:])),
+        },
+        {"packet_p95_ms": ("<=", 40), "queries": ("<=", 25)},
+    )
+
+
+class WordHashes:
+    """Vectors in no time: the sum of one random direction for every word."""
+
+    model_id, dim, signature, error = "word-hashes", DIM, "word-hashes:0:none", ""
+
+    def is_ready(self) -> bool:
+        return True
+
+    def wait_ready(self, timeout: float) -> bool:
+        return True
+
+    def embed(self, text: str, kind: str = "document") -> Any:
+        import numpy as np
+
+        vector = np.sum([direction(word) for word in text.lower().split()], axis=0)
+        return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+    def embed_batch(self, texts: Sequence[str], kind: str = "document") -> list[Any]:
+        return [self.embed(text) for text in texts]
+
+    def close(self) -> None:
+        return None
+
+
+@lru_cache(maxsize=20_000)
+def direction(word: str) -> Any:
+    import numpy as np
+
+    return np.random.default_rng(zlib.crc32(word.encode())).standard_normal(DIM)
+
+
+def another_home() -> Workspace:
+    from crewsite.accounts.models import Workspace
+
+    return Workspace.objects.create(name="Small", slug="small", is_isolated=True)
+
+
+def fill(home: Workspace, rng: random.Random, rows: int) -> None:
+    """Through the services, but for lessons: each is compared with all others, which is not measured here."""
+    from django.db import transaction
+
+    from crewsite.search.tasks import embeddings_backfill, index_write
+    from crewsite.security.origin import Origin, Source
+    from lessons.models import Lesson
+    from memory.models import PreferencesDocument, ProjectsDocument
+    from memory.services import document_replace, history_append, semantic_set_if_absent
+
+    store(rng, rows, home=home)
+    origin = Origin(source=Source.IMPORT)
+    with transaction.atomic():
+        for number in range(rows):
+            text = sentence(rng, number)
+            source = rng.choice((Source.USER_EXPLICIT, Source.CONSOLIDATION))
+            semantic_set_if_absent(
+                home=home, key=f"project.item_{number}", value=text[:80], origin=Origin(source=source)
+            )
+            at = NOW - dt.timedelta(days=rng.randrange(365), minutes=rng.randrange(600))
+            history_append(workspace=home, title=text[:40], text=text, at=at, origin=origin)
+        text = "\n".join(f"- {sentence(rng, number)}" for number in range(20))
+        document_replace(model=PreferencesDocument, workspace=home, text=text, origin=origin)
+        document_replace(model=ProjectsDocument, workspace=home, text=text, origin=origin)
+        Lesson.objects.bulk_create(
+            Lesson(
+                home=home,
+                key=f"lesson.{number}",
+                rule=sentence(rng, number),
+                source=rng.choice((Source.USER_EXPLICIT, Source.CONSOLIDATION)),
+            )
+            for number in range(rows)
+        )
+    embeddings_backfill()
+    index_write()
+
+
+def packets_of(home: Workspace) -> Callable[[str], None]:
+    """Builds the packet of a new conversation's first message. History is rendered anew each time, as it is
+    when the last conversation began more than five seconds ago."""
+    from crewsite.accounts.services import owner_ensure
+    from crewsite.conversations.models import Conversation
+    from crewsite.conversations.services import conversation_create
+    from memory.context.build import context_build
+    from memory.history import cache_drop
+
+    # As a turn loads it.
+    conversation = Conversation.objects.select_related("workspace", "owner").get(
+        pk=conversation_create(owner=owner_ensure(), workspace=home).pk
+    )
+
+    def build(message: str) -> None:
+        cache_drop(home.pk)
+        found = context_build(conversation, message, is_new=True, now=NOW)
+        if found.degraded:
+            raise SystemExit(f"The packet was degraded: {found.degraded}; its time would mean nothing.")
+
+    return build
+
+
+def statements(act: Callable[[str], object], messages: Sequence[str]) -> list[int]:
+    """SQL statements of every call."""
+    from django.db import connection
+
+    counted: list[int] = []
+
+    def count(execute: Callable[..., Any], *call: Any) -> Any:
+        counted[-1] += 1
+        return execute(*call)
+
+    with connection.execute_wrapper(count):
+        for message in messages:
+            counted.append(0)
+            act(message)
+    return counted
