@@ -55,12 +55,16 @@ def embeddings_backfill() -> dict[str, Any]:
 
 
 def index_write() -> dict[str, int]:
-    """Write base files of large collections that have changed much, and remove those of retired spaces."""
+    """Write base files of large collections that have changed much, remove those of retired spaces, and join
+    the pieces of the keyword index.
+    """
     from crewsite.jobs.leases import leased
+    from crewsite.search.keyword import keyword_index
     from crewsite.search.vector_index.base import has_faiss
     from crewsite.search.vector_index.registry import base_refresh, collections_of, is_base_due
     from crewsite.search.vector_index.rows import active_state
 
+    keyword_index().merge()
     state = active_state("")
     if state is None or not has_faiss():
         return {}

@@ -253,3 +253,34 @@ def test_a_question_takes_few_statements_however_many_words_it_has(
     found(words)
     with django_assert_max_num_queries(4):
         found(words)
+
+
+def segments() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(DISTINCT segid) FROM search_words_idx")
+        return int(cursor.fetchone()[0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_merging_joins_the_pieces_and_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crewsite.search.keyword.schema.SEGMENTS_MAX", 1)
+    monkeypatch.setattr("crewsite.search.keyword.schema.MERGE_PAGES", 4)
+    for number in range(1, 200):
+        put(HOME, {number: f"shared word{number} 適者生存 " + "filler " * 20}, embed=False)
+    with transaction.atomic():
+        document_delete(collection=HOME, object_id=7)
+    assert segments() > 1
+    before = [found(query) for query in ("shared", "word9", "word7", "適者生存")]
+    keyword_index().merge()
+    assert segments() == 1
+    assert [found(query) for query in ("shared", "word9", "word7", "適者生存")] == before
+    assert before[1:3] == [[9], []]
+    assert keyword_index().is_in_step()
+
+
+def test_a_merge_leaves_a_broken_index_to_the_next_search() -> None:
+    put(HOME, {1: "findable"})
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE search_words_idx")
+    keyword_index().merge()
+    assert found("findable") == [1]

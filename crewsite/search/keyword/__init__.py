@@ -52,6 +52,10 @@ class KeywordIndex(Protocol):
         """Make the index anew from the documents."""
         ...
 
+    def merge(self) -> None:
+        """Join what single writes leave in pieces, so that reads stay fast. Background work."""
+        ...
+
 
 def keyword_index() -> KeywordIndex:
     if connection.vendor == "sqlite":

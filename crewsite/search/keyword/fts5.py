@@ -107,6 +107,15 @@ class Fts5Index:
     def rebuild(self) -> None:
         schema.tables_rebuild()
 
+    def merge(self) -> None:
+        """A broken table is left to whoever reads or writes it next: they make it anew."""
+        try:
+            schema.tables_merge()
+        except DatabaseError as error:
+            if not schema.is_broken(error):
+                raise
+            logger.warning("The keyword index is broken: %s", error)
+
 
 def _add(cursor: Any, documents: Sequence[Document]) -> None:
     rows = [(document.pk, document.text) for document in documents]

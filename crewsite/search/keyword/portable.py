@@ -41,6 +41,9 @@ class PortableIndex:
     def rebuild(self) -> None:
         """Nothing to make."""
 
+    def merge(self) -> None:
+        """Nothing to join."""
+
 
 def _rank(texts: dict[int, str], terms: Sequence[Term], k: int, *, total: int) -> list[KeywordHit]:
     import numpy as np

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from django.db import DatabaseError, connection, transaction
 
+from crewsite.search.constants import MERGE_PAGES, SEGMENTS_MAX
+
 logger = logging.getLogger(__name__)
 
 WORDS: Final = "search_words"
@@ -79,6 +81,33 @@ def tables_rebuild() -> None:
         for statement in _FILL:
             cursor.execute(statement)
     logger.warning("The keyword index was rebuilt from the documents.")
+
+
+def tables_merge() -> int:
+    """Join the segments of tables that have many, in short steps; returns how many steps it took."""
+    steps = 0
+    with connection.cursor() as cursor:
+        for table in _TABLES:
+            if _segments(cursor, table) <= SEGMENTS_MAX:
+                continue
+            # Negative begins a merge of all segments; it is done when a step has nothing left to write.
+            pages, written = -MERGE_PAGES, 2
+            while written > 1:
+                before = _changes(cursor)
+                cursor.execute(f"INSERT INTO {table}({table}, rank) VALUES ('merge', %s)", [pages])  # noqa: S608
+                pages, written = MERGE_PAGES, _changes(cursor) - before
+                steps += 1
+    return steps
+
+
+def _segments(cursor: Any, table: str) -> int:
+    cursor.execute(f"SELECT count(DISTINCT segid) FROM {table}_idx")  # noqa: S608 - a name of ours
+    return int(cursor.fetchone()[0])
+
+
+def _changes(cursor: Any) -> int:
+    cursor.execute("SELECT total_changes()")
+    return int(cursor.fetchone()[0])
 
 
 def rows_counted() -> tuple[int, int]:
