@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crewsite.security.fencing import fence, fence_tag, neutralise
+from crewsite.security.fencing import _signs, _structure, fence, fence_tag, neutralise
 from crewsite.security.markers import BARE_MARKERS, FENCE_WORD, MARKERS
 from crewsite.security.shadow import folded_shadow
 
@@ -27,6 +27,13 @@ PIECES = st.sampled_from(
     ]
 )  # fmt: skip
 HOSTILE = st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=10).map("".join)
+
+
+@given(HOSTILE)
+def test_the_quick_look_passes_over_no_structure(text: str) -> None:
+    shadow = folded_shadow(text).text
+    if _structure().search(shadow):
+        assert _signs().search(shadow)
 
 
 @pytest.mark.parametrize("marker", MARKERS)
