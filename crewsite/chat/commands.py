@@ -103,8 +103,9 @@ def _forget(context: ToolContext, argument: str) -> CommandResult:
     if everything:
         return _forget_all(context, candidates)
     lines = _listed(candidates)
-    one = f"`/forget {candidates[0].citation}` forgets the first"
-    ask = f"Which one? {one}, `/forget {query} {ALL}` all of these."
+    one = f"`/forget {candidates[0].citation}` forgets"
+    ask = f"Which one? {one} the first, `/forget {query} {ALL}` all of these."
+    ask = ask if len(candidates) > 1 else f"Is it this? {one} it."
     choices = [{"citation": candidate.citation, "text": candidate.text} for candidate in candidates]
     return CommandResult("\n".join([*lines, "", ask]), data={"candidates": choices})
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from crewsite.accounts.selectors import may_delete
 from crewsite.chat.constants import FORGET_CANDIDATES
+from crewsite.chat.intents import tells_secret
 from crewsite.search.recall import search_all
 from crewsite.security.origin import Origin, Source
 from lessons.models import Lesson
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 PREFIXES: Final = {"les": "lesson", "sem": "semantic", "epi": "episodic"}
 ID_MAX_DIGITS: Final = 18
+KEEP_ELSEWHERE: Final = "Not saved: That reads like a password. Store where it lives, not the secret itself."
 NOT_YOURS: Final = (
     "Somebody else had that remembered: only they and the owners of the workspace may forget it."
 )
@@ -59,6 +61,9 @@ def explicit_origin(context: ToolContext) -> Origin:
 
 def keep(context: ToolContext, intent: Intent) -> Kept:
     """Store what an explicit request asks for, in the layer that fits."""
+    if tells_secret(intent.text):
+        kind = {"rule": "lesson", "fact": "semantic"}.get(intent.kind, "episodic")
+        return Kept(ok=False, text=KEEP_ELSEWHERE, data=refusal_data("refused", "credential"), kind=kind)
     match intent.kind:
         case "rule":
             return keep_rule(context, rule=intent.text, category=intent.category)

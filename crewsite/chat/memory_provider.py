@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from crewsite.chat.constants import MEMORY_HITS, TOOL_SUMMARY_CHARS
-from crewsite.chat.intents import Intent, detect
+from crewsite.chat.intents import Intent, detect, forget_query
 from crewsite.chat.keeping import TOOL_NAMES, keep
 from crewsite.llm.constants import CONNECT_HINT
 from crewsite.search.recall import Recall, search_all
@@ -36,7 +36,9 @@ def answer_from_memory(context: ToolContext, text: str) -> tuple[str, list[dict[
     if not conversation.reads_memory:
         return _ended("This conversation is temporary: memory is not read in it."), []
     found = search_all(query=text, workspace_id=context.workspace.pk, limit=MEMORY_HITS)
-    return _ended(recall_markdown(found, nothing=f"{NOTHING_FOUND} {KEEP_HINT}")), []
+    hint = f"To have it forgotten, send `/forget {what}`." if (what := forget_query(text)) else KEEP_HINT
+    answer = recall_markdown(found, nothing=f"{NOTHING_FOUND} {hint}")
+    return _ended(f"{answer}\n\n{hint}" if what and found.hits else answer), []
 
 
 def recall_markdown(found: Recall, *, nothing: str = NOTHING_FOUND) -> str:

@@ -9,7 +9,12 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from crewsite.conversations.constants import TITLE_MAX_CHARS, TITLE_PROPOSED_CHARS, TITLE_PROPOSED_WORDS
+from crewsite.conversations.constants import (
+    TITLE_LEAST_WORDS,
+    TITLE_MAX_CHARS,
+    TITLE_PROPOSED_CHARS,
+    TITLE_PROPOSED_WORDS,
+)
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
 from crewsite.security.origin import Surface
@@ -130,10 +135,15 @@ def conversation_archive(*, conversation: Conversation) -> Conversation:
 
 
 def title_propose(text: str) -> str:
-    """A title from the first words of a message: its first sentence, without Markdown signs, cut between
-    words."""
+    """A title from the first words of a message: its first sentence, or more where that is but a greeting,
+    without Markdown signs, cut between words."""
     plain = re.sub(r"[`*_#>\[\]]+", "", clean(text))
-    first = re.split(r"(?<=[.!?])\s|\n", plain.strip(), maxsplit=1)[0]
+    sentences = [text for text in re.split(r"(?<=[.!?])\s|\n", plain) if text.strip()]
+    first = ""
+    for sentence in sentences:
+        first = f"{first} {sentence}".strip()
+        if len(first.split()) >= TITLE_LEAST_WORDS:
+            break
     words = " ".join(first.split()[:TITLE_PROPOSED_WORDS])
     if len(words) > TITLE_PROPOSED_CHARS:
         words = words[: TITLE_PROPOSED_CHARS - 1].rsplit(" ", 1)[0] + "…"

@@ -137,3 +137,14 @@ async def test_a_member_forgets_what_they_had_remembered_and_not_what_others_had
         assert (await other.receive("error"))["code"] == "forbidden"
         assert taught["citation"] in (await chat.command("/recall furl jib"))["text"]
         assert (await chat.command(f"/forget {taught['citation']}"))["data"]["forgotten"]
+
+
+async def test_a_password_is_not_kept_and_a_wish_to_forget_is_shown_its_command(
+    quiet_site: Site, quiet_seat: Seat
+) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        refused = await chat.ask("remember that my password is hunter2")
+        assert "reads like a password" in refused["message"]["content"]
+        assert chat.of("tool")[-1]["data"]["code"] == "credential"
+        asked = await chat.ask("Please forget my bilge pump.")
+        assert "`/forget my bilge pump`" in asked["message"]["content"]

@@ -95,6 +95,7 @@ def test_a_title_is_one_line_of_at_most_200_characters(alice: User, home: Worksp
         ("one two three four five six seven eight nine ten", "one two three four five six seven eight"),
         ("", ""),
         ("x" * 300, "x" * 59 + "…"),
+        ("Hi! Please look at the release notes. Thanks.", "Hi! Please look at the release notes"),
     ],
 )
 def test_a_title_is_proposed_from_the_first_words(text: str, title: str) -> None:
