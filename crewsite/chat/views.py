@@ -18,6 +18,7 @@ from crewsite.chat.transcript import conversation_groups, transcript
 from crewsite.conversations.models import Conversation
 from crewsite.conversations.services import conversation_archive, conversation_create, conversation_rename
 from crewsite.security.origin import Surface
+from crewsite.security.text import clean
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,7 +40,7 @@ def _default_first(workspaces: QuerySet[Workspace]) -> QuerySet[Workspace]:
 
 
 def _list_context(request: HttpRequest) -> dict[str, Any]:
-    query = request.GET.get("q", "").strip()
+    query = clean(request.GET.get("q", "")).strip()
     return {"query": query, "groups": conversation_groups(request.user, query)}
 
 
@@ -77,7 +78,7 @@ def conversation_new(request: HttpRequest) -> HttpResponse:
     workspaces = Workspace.objects.for_user(request.user, at_least=Role.MEMBER)
     if not workspaces.exists() and Workspace.objects.for_user(request.user).exists():
         raise PermissionDenied
-    slug = request.POST.get("workspace", "")
+    slug = clean(request.POST.get("workspace", ""))
     chosen = workspaces.filter(slug=slug) if slug else _default_first(workspaces)
     workspace = get_object_or_404(chosen[:1])
     mode = request.POST.get("mode", "")

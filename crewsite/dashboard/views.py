@@ -17,6 +17,7 @@ from crewsite.dashboard.health import site_health
 from crewsite.dashboard.preview import preview_packet
 from crewsite.dashboard.selectors import learned_lately
 from crewsite.dashboard.workspaces import SESSION_KEY, current_workspace, my_workspaces
+from crewsite.security.text import clean
 
 if TYPE_CHECKING:
     from typing import Any
@@ -68,7 +69,7 @@ def context_preview(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def workspace_switch(request: HttpRequest) -> HttpResponse:
-    slug = request.POST.get("workspace", "")
+    slug = clean(request.POST.get("workspace", ""))
     if not Workspace.objects.for_user(request.user).filter(slug=slug).exists():
         raise Http404
     request.session[SESSION_KEY] = slug

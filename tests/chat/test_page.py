@@ -271,3 +271,11 @@ def test_the_empty_state_offers_three_examples_and_the_three_modes(bob: User) ->
     for mode in Conversation.Mode:
         assert f'value="{mode.value}"' in page
     assert "No language model is connected" in page
+
+
+def test_characters_no_database_takes_are_no_failure(bob: User) -> None:
+    """PostgreSQL refuses NUL in a text."""
+    client = signed_in(bob)
+    assert client.get(reverse("chat:list"), {"q": "a\x00b"}).status_code == 200
+    assert client.post(reverse("chat:new"), {"workspace": "a\x00b"}).status_code == 404
+    assert client.post(reverse("dashboard:workspace"), {"workspace": "a\x00b"}).status_code == 404
