@@ -70,6 +70,7 @@ def mmr_jaccard(
     if not items or limit <= 0:
         return []
     picked = [items[0]]
+    said = [words[items[0]]]
     nearest = [0.0] * len(items)
     compared = [0] * len(items)
     heap = [(-lam * relevance[key], index) for index, key in enumerate(items)][1:]
@@ -80,9 +81,10 @@ def mmr_jaccard(
         if compared[index] == len(picked):
             heapq.heappop(heap)
             picked.append(key)
+            said.append(words[key])
             continue
-        fresh = (jaccard(words[key], words[other]) for other in picked[compared[index] :])
-        nearest[index] = max(nearest[index], *fresh)
+        mine = words[key]
+        nearest[index] = max(nearest[index], *[jaccard(mine, other) for other in said[compared[index] :]])
         compared[index] = len(picked)
         heapq.heapreplace(heap, (-(lam * relevance[key] - (1.0 - lam) * nearest[index]), index))
     return picked
