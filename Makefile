@@ -1,16 +1,18 @@
 # crewsite: `make run` is all a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
+STAMP := .venv/.crewsite-installed
 
 .PHONY: run install dev test bench lint fmt
 
-run:  ## from nothing to a running site
-	@$(PYTHON) crewsite/bootstrap.py
+run: $(STAMP)  ## from nothing to a running site
 	@$(BIN)/crew run
 
-install:  ## environment, dependencies, model, database, owner; starts nothing
-	@$(PYTHON) crewsite/bootstrap.py
+install: $(STAMP)  ## environment, dependencies, model, database, owner; starts nothing
 	@$(BIN)/crew setup
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) crewsite/bootstrap.py
 
 dev:
 	@$(PYTHON) crewsite/bootstrap.py --extras dev

@@ -112,6 +112,8 @@ def main() -> None:
     # An environment with the development extras also serves a plain run.
     if known not in {fingerprint(wanted), *({fingerprint("dev")} if not wanted else ())}:
         install(wanted)
+    else:
+        STAMP.touch()  # make compares times
 
 
 if __name__ == "__main__":
