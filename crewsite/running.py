@@ -23,6 +23,8 @@ from crewsite.checks import refusals
 
 READY_TIMEOUT_S: Final = 60
 POLL_S: Final = 0.1
+# People wait for the web process; the others start once it has had the processor to itself.
+WEB_AHEAD_S: Final = 3
 EXIT_CONFIG: Final = 78
 ANY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, never bound
 # What a person or a supervisor ends the site with is no failure.
@@ -103,7 +105,8 @@ def start_processes() -> int:
     manager = Manager()
     procfile = parse_procfile((settings.BASE_DIR / "Procfile").read_text())
     for name, command in procfile.processes.items():
-        manager.add_process(name, f"exec {command}", env=environment, cwd=str(settings.BASE_DIR))
+        wait = "" if name == "web" else f"sleep {WEB_AHEAD_S}; "
+        manager.add_process(name, f"{wait}exec {command}", env=environment, cwd=str(settings.BASE_DIR))
     manager.loop()
     return int(manager.returncode or 0)
 
