@@ -63,6 +63,16 @@ def fill(collection: str = HOME, rows: int = 60, start: int = 1) -> dict[int, st
     return texts
 
 
+@pytest.mark.parametrize("gone", [1, 4, 30, 59])
+def test_the_next_nearest_answer_when_the_nearest_are_deleted(embedder: FakeEmbedder, gone: int) -> None:
+    fill()
+    order = near("subject7 topic2 matter9", k=60)
+    with transaction.atomic():
+        for object_id in order[:gone]:
+            document_delete(collection=HOME, object_id=object_id)
+    assert near("subject7 topic2 matter9", k=3) == order[gone : gone + 3]
+
+
 def test_every_answer_is_exact(embedder: FakeEmbedder) -> None:
     texts = fill(rows=120)
     query = embedder.embed("subject7 topic2 matter9")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -28,6 +27,16 @@ from crewsite.search.vector_index.rows import (
 )
 
 logger = logging.getLogger(__name__)
+
+
+def _seen(base: Base, hidden: set[int], query: Floats, k: int) -> Found:
+    """The `k` nearest of a base that are not hidden. Few of the nearest ever are, and asking for as many more
+    as could be makes every search of a home that evicts several times slower."""
+    for more in (min(len(hidden), k), len(hidden)):
+        found = [hit for hit in base.search(query, k + more) if hit[0] not in hidden]
+        if len(found) >= k or more == len(hidden):
+            break
+    return found[:k]
 
 
 class CollectionIndex:
@@ -96,9 +105,7 @@ class CollectionIndex:
             base, hidden = self._base, self._hidden
             found = self._delta.search(query, k)
             if base is not None:
-                # As many more as could be hidden, so that k are left.
-                seen = (hit for hit in base.search(query, k + len(hidden)) if hit[0] not in hidden)
-                found += islice(seen, k)
+                found += _seen(base, hidden, query, k)
         found.sort(key=lambda hit: (-hit[1], hit[0]))
         return found[:k]
 
