@@ -3,6 +3,7 @@ deleted."""
 
 from __future__ import annotations
 
+import copy
 import uuid
 from typing import Any, Self, TypeVar
 
@@ -61,3 +62,12 @@ class TombstonableRow(Row):
         self.is_deleted = False
         self.deleted_at = None
         self.deleted_reason = ""
+
+    def keep_past(self) -> None:
+        """Leave a tombstone of the row as it is in the table now, before the calling service changes it: what
+        stood then stays known when the row itself goes on with a new value or a new life.
+        """
+        past = copy.copy(self)
+        past._state = models.base.ModelState()
+        past.pk, past.uid = None, uuid.uuid4()
+        past.save(force_insert=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Case, Q, Value, When
+from django.utils import timezone
 
 from crewsite.accounts.models import Workspace
 from crewsite.conversations.models import Conversation
@@ -56,6 +57,9 @@ class Lesson(TombstonableRow):
     )
     conversation = models.ForeignKey(
         Conversation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    valid_from = models.DateTimeField(
+        default=timezone.now, help_text="Since when it stands in this wording. An earlier one is a tombstone."
     )
     superseded_by = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="supersedes"

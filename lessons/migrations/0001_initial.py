@@ -38,6 +38,7 @@ class Migration(migrations.Migration):
                 ('scope', models.CharField(blank=True, help_text='Path fragment of the projects it reaches. Empty: all.', max_length=500)),
                 ('pinned', models.BooleanField(default=False)),
                 ('times_applied', models.PositiveIntegerField(default=0)),
+                ('valid_from', models.DateTimeField(default=django.utils.timezone.now, help_text='Since when it stands in this wording. An earlier one is a tombstone.')),
                 ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('conversation', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='conversations.conversation')),
                 ('home', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lessons', to='accounts.workspace')),

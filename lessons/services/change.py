@@ -5,6 +5,7 @@ its event.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from django.utils import timezone
@@ -19,7 +20,7 @@ from lessons.models import Lesson
 from lessons.results import LessonChange, LessonRemoval, LessonUndo
 from lessons.rules import Draft, draft_of
 from lessons.services.index import compare, index_put
-from lessons.services.record import live_rules, record, revive, supersede, tombstone
+from lessons.services.record import keep_wording, live_rules, record, revive, supersede, tombstone
 from lessons.services.write import lesson_refusal
 from memory.services.locks import home_locked
 
@@ -81,16 +82,20 @@ def lesson_undo(*, row: Lesson, origin: Origin, now: dt.datetime | None = None) 
         row = Lesson.all_objects.select_related("home").get(pk=row.pk)
         if row.is_deleted:
             return LessonUndo(undone=False)
-        tombstone(
-            row, origin=origin, reason="undone", now=now or timezone.now(), event=MemoryEvent.Event.DELETE
-        )
+        now = now or timezone.now()
+        tombstone(row, origin=origin, reason="undone", now=now, event=MemoryEvent.Event.DELETE)
         taken = set(Lesson.objects.in_home(row.home).values_list("key", flat=True))
         restored = []
-        for old in Lesson.all_objects.filter(superseded_by=row, is_deleted=True).order_by("pk"):
+        # Only what gave way in this life of the lesson: an earlier life's tombstones are history.
+        gave_way = Lesson.all_objects.filter(
+            superseded_by=row, is_deleted=True, deleted_at__gte=row.valid_from
+        )
+        for old in gave_way.order_by("-deleted_at", "pk"):
             if old.key in taken:
                 continue
             taken.add(old.key)
-            _bring_back(old, origin, reason=f"undone les:{row.pk}", embedding=embeddings.get(old.pk))
+            reason = f"undone les:{row.pk}"
+            _bring_back(old, origin, reason=reason, embedding=embeddings.get(old.pk), now=now)
             restored.append(old)
     return LessonUndo(undone=True, restored=tuple(restored))
 
@@ -120,8 +125,9 @@ def lesson_restore(*, row: Lesson, origin: Origin, now: dt.datetime | None = Non
             return LessonChange(
                 "refused", row, "explicit_wins", f"It would replace {ids}, taught by a person."
             )
-        _bring_back(row, origin, reason="restored", embedding=known.embedding)
-        supersede(decision.superseded, by=row, origin=origin, now=now or timezone.now())
+        now = now or timezone.now()
+        _bring_back(row, origin, reason="restored", embedding=known.embedding, now=now)
+        supersede(decision.superseded, by=row, origin=origin, now=now)
     replaced = ", ".join(f"les:{pk}" for pk in decision.superseded)
     return LessonChange("changed", row, message=f"It takes the place of {replaced}." if replaced else "")
 
@@ -136,8 +142,9 @@ def lesson_edit(
     scope: str = "",
     pinned: bool = False,
     author: User | None = None,
+    now: dt.datetime | None = None,
 ) -> LessonChange:
-    """Change a live lesson in place, screened like a new one; the event keeps the old wording."""
+    """Change a live lesson in place, screened like a new one; the old wording stays as a superseded row."""
     draft = draft_of(rule=rule, negative=negative, category=category, scope=scope, pinned=pinned)
     refusal = lesson_refusal(draft, home=row.home, origin=origin)
     if refusal is not None:
@@ -153,6 +160,8 @@ def lesson_edit(
         if twin is not None:
             return LessonChange("refused", row, "duplicate", f"les:{twin.pk} says it already.")
         before = describe(_draft_of_row(row))
+        if replace(draft, pinned=row.pinned) != _draft_of_row(row):
+            keep_wording(row, now=now or timezone.now())
         row.key, row.rule, row.negative = draft.key, draft.rule, draft.negative
         row.category, row.scope, row.pinned = draft.category, draft.scope, draft.pinned
         if origin.is_explicit:
@@ -189,7 +198,9 @@ def _draft_of_row(row: Lesson) -> Draft:
     return Draft(row.rule, row.negative, row.category, row.scope, row.pinned)
 
 
-def _bring_back(row: Lesson, origin: Origin, *, reason: str, embedding: Embedding | None) -> None:
-    revive(row)
+def _bring_back(
+    row: Lesson, origin: Origin, *, reason: str, embedding: Embedding | None, now: dt.datetime
+) -> None:
+    revive(row, now=now)
     index_put(row, embedding)
     record(row, MemoryEvent.Event.RESTORE, origin, new=row.rendered, reason=reason)

@@ -60,10 +60,21 @@ def supersede(ids: Sequence[int], *, by: Lesson, origin: Origin, now: dt.datetim
         )
 
 
-def revive(row: Lesson) -> None:
+def revive(row: Lesson, *, now: dt.datetime) -> None:
+    """Live again from now on; that it stood before, and until when, stays as a tombstone of its own."""
+    row.keep_past()
     row.clear_deleted()
-    row.superseded_by = None
-    row.save(update_fields=TOMBSTONE_FIELDS)
+    row.superseded_by, row.valid_from = None, now
+    row.save(update_fields=[*TOMBSTONE_FIELDS, "valid_from"])
+
+
+def keep_wording(row: Lesson, *, now: dt.datetime) -> None:
+    """Before an edit in place: the old wording becomes a superseded tombstone, and the row stands anew."""
+    row.superseded_by = row
+    row.mark_deleted(reason=SUPERSEDED, now=now)
+    row.keep_past()
+    row.clear_deleted()
+    row.superseded_by, row.valid_from = None, now
 
 
 def record(

@@ -131,6 +131,7 @@ def _insert(write: _Write, decision: Decision, comparison: Comparison) -> Lesson
         author=write.author,
         conversation_id=origin.conversation_id,
         created_at=write.now,
+        valid_from=write.now,
     )
     record(row, MemoryEvent.Event.CREATE, origin, new=row.rendered, reason=decision.step)
     index_put(row, comparison.embedding)

@@ -59,8 +59,10 @@ def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> Rest
             if decision == "skip":
                 return RestoreResult("refused", None, "conflict_skip", skip_reason(there, wanted))
             semantic.supersede(current, by=row, now=now)
+        # That it stood before, and until when, stays known as a tombstone of its own.
+        row.keep_past()
         row.clear_deleted()
-        row.superseded_by = None
+        row.superseded_by, row.valid_from = None, now
         if origin.is_explicit:
             # Bringing a value back is a person's decision: no automatic writer may replace it again.
             row.source = origin.source
@@ -70,6 +72,7 @@ def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> Rest
                 "deleted_at",
                 "deleted_reason",
                 "superseded_by",
+                "valid_from",
                 "source",
                 "updated_at",
             ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -215,6 +215,8 @@ def _apply(
 
 
 def _replace(write: _Write, old: SemanticMemory, embedding: Embedding | None) -> SemanticResult:
+    # Two writers may have looked at the clock in the other order than they got the lock.
+    write = replace(write, now=max(write.now, old.valid_from))
     # The old row goes first: one live row a key is a constraint of the table.
     # The link follows the new row's id.
     old.mark_deleted(reason=SUPERSEDED, now=write.now)
