@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from crewsite.accounts.selectors import may_delete
 from crewsite.chat.constants import MEMORY_HITS
-from crewsite.chat.intents import classify
 from crewsite.chat.keeping import (
     NOT_YOURS,
     Candidate,
@@ -26,6 +25,7 @@ from crewsite.conversations.models import Conversation
 from crewsite.conversations.services import conversation_create, conversation_set_mode
 from crewsite.search.recall import search_all
 from lessons.models import Lesson
+from memory.intents import classify
 from memory.selectors import memory_stats
 
 if TYPE_CHECKING:

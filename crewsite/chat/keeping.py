@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from crewsite.accounts.selectors import may_delete
 from crewsite.chat.constants import FORGET_CANDIDATES
-from crewsite.chat.intents import tells_secret
 from crewsite.search.recall import search_all
 from crewsite.security.origin import Origin, Source
 from lessons.models import Lesson
 from lessons.services import lesson_delete, lesson_undo, lesson_write
 from lessons.tools import result_data
+from memory.intents import tells_secret
 from memory.models import EpisodicMemory, SemanticMemory
 from memory.services import episodic_delete, episodic_write, memory_restore, semantic_delete, semantic_write
 
 if TYPE_CHECKING:
-    from crewsite.chat.intents import Intent
     from crewsite.llm.tools import ToolContext
+    from memory.intents import Intent
 
 PREFIXES: Final = {"les": "lesson", "sem": "semantic", "epi": "episodic"}
 ID_MAX_DIGITS: Final = 18

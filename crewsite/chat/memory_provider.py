@@ -7,11 +7,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from crewsite.chat.constants import MEMORY_HITS, TOOL_SUMMARY_CHARS
-from crewsite.chat.intents import Intent, detect, forget_query
 from crewsite.chat.keeping import TOOL_NAMES, keep
 from crewsite.llm.constants import CONNECT_HINT
 from crewsite.search.recall import Recall, search_all
 from crewsite.security.redaction import redact
+from memory.intents import Intent, detect, forget_query
 
 if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation

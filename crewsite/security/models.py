@@ -30,6 +30,7 @@ class MemoryEvent(models.Model):
         DEDUPED = "deduped"
         EVENTS_DROPPED = "events_dropped"
         PRUNED = "pruned"
+        REDACTED = "redacted"
 
     home_id = models.BigIntegerField(help_text="Id of the memory home (a workspace) the row belongs to.")
     event = models.CharField(max_length=32, choices=Event.choices)

@@ -20,6 +20,40 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='ConsolidationReceipt',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('path', models.CharField(choices=[('preferences', 'Preferences'), ('history', 'History'), ('requests', 'Explicit requests, read without a model')], max_length=16)),
+                ('state', models.CharField(choices=[('done', 'Done'), ('failed', 'Failed')], max_length=16)),
+                ('first_seq', models.PositiveIntegerField(help_text='First message of the range, by its number.')),
+                ('last_seq', models.PositiveIntegerField()),
+                ('messages', models.PositiveIntegerField(default=0, help_text='Messages of the range a model may see.')),
+                ('messages_cut', models.PositiveIntegerField(default=0, help_text='Of these, how many did not fit its input.')),
+                ('fingerprint', models.CharField(blank=True, help_text='Hash of the range as it was read.', max_length=64)),
+                ('prompt_version', models.CharField(blank=True, max_length=32)),
+                ('prompt_hash', models.CharField(blank=True, help_text="Hash of the prompt's files.", max_length=64)),
+                ('model', models.CharField(blank=True, max_length=200)),
+                ('usage', models.JSONField(blank=True, default=dict)),
+                ('counts', models.JSONField(blank=True, default=dict, help_text='Outcomes by layer.')),
+                ('refused', models.JSONField(blank=True, default=list, help_text='Entries that were not stored, and why.')),
+                ('written', models.JSONField(blank=True, default=list, help_text='Kind and id of each row it wrote.')),
+                ('reason', models.TextField(blank=True, help_text='Why the last attempt failed.')),
+                ('tries', models.PositiveIntegerField(default=0, help_text='Failed attempts that count against the limit.')),
+                ('deferred', models.PositiveIntegerField(default=0, help_text='Attempts the endpoint was not there for.')),
+                ('retry_at', models.DateTimeField(blank=True, help_text='Empty on a failed range: not by itself.', null=True)),
+                ('conversation', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='consolidations', to='conversations.conversation')),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='consolidations', to='accounts.workspace')),
+            ],
+            options={
+                'ordering': ['-updated_at', '-id'],
+                'indexes': [models.Index(fields=['conversation', 'path', '-last_seq'], name='memory_receipt_conversation'), models.Index(fields=['workspace', '-updated_at'], name='memory_receipt_workspace')],
+                'constraints': [models.UniqueConstraint(fields=('conversation', 'path', 'first_seq', 'last_seq'), name='memory_receipt_range')],
+            },
+        ),
+        migrations.CreateModel(
             name='EpisodicMemory',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('home_id', models.BigIntegerField(help_text='Id of the memory home (a workspace) the row belongs to.')),
-                ('event', models.CharField(choices=[('create', 'Create'), ('update', 'Update'), ('delete', 'Delete'), ('restore', 'Restore'), ('conflict_skip', 'Conflict Skip'), ('injection_blocked', 'Injection Blocked'), ('refused', 'Refused'), ('evicted', 'Evicted'), ('superseded', 'Superseded'), ('migration', 'Migration'), ('deduped', 'Deduped'), ('events_dropped', 'Events Dropped'), ('pruned', 'Pruned')], max_length=32)),
+                ('event', models.CharField(choices=[('create', 'Create'), ('update', 'Update'), ('delete', 'Delete'), ('restore', 'Restore'), ('conflict_skip', 'Conflict Skip'), ('injection_blocked', 'Injection Blocked'), ('refused', 'Refused'), ('evicted', 'Evicted'), ('superseded', 'Superseded'), ('migration', 'Migration'), ('deduped', 'Deduped'), ('events_dropped', 'Events Dropped'), ('pruned', 'Pruned'), ('redacted', 'Redacted')], max_length=32)),
                 ('memory_type', models.CharField(help_text='semantic, episodic, lesson, preferences, projects, history', max_length=32)),
                 ('object_id', models.BigIntegerField(blank=True, null=True)),
                 ('old_value', models.TextField(blank=True)),

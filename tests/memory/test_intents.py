@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crewsite.chat.intents import classify, detect, forget_query, tells_secret
+from memory.intents import classify, detect, forget_query, tells_secret
 
 
 @pytest.mark.parametrize(
