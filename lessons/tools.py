@@ -4,7 +4,7 @@ mode and the person's role allow."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from crewsite.accounts.selectors import may_delete
 from crewsite.llm.tools import ToolContext, ToolResult
@@ -19,22 +19,27 @@ if TYPE_CHECKING:
 
 LIST_DEFAULT: Final = 20
 LIST_MAX: Final = 100
+LIST_MAX_CHARS: Final = 15_000  # a tool's result is cut at 16,000 (chapter 05, 5.5), and a cut would lose ids
+Category = Literal["tool", "preference", "knowledge"]
 
 
 def learn_add(
     context: ToolContext,
     rule: str,
     negative: str = "",
-    category: str = Lesson.Category.KNOWLEDGE,
+    category: Category = "knowledge",
     scope: str = "",
 ) -> ToolResult:
     """Keep a rule for all later conversations. Call it when the user corrects you, or says to remember,
-    always or never do something.
+    always or never do something. Not for facts or events (use memory_remember), and never for passwords or
+    keys.
 
-    `rule`: one instruction that is clear without this conversation, 3 to 1,000 characters, such as "always
-    use pytest". `negative`: what not to do instead, if the user said so. `category`: tool, preference or
-    knowledge. `scope`: part of a project's path when the rule is for that project only, else empty. Not for
-    facts or events (use memory_remember), and never for passwords or keys.
+    Args:
+        rule: One instruction that is clear without this conversation, 3 to 1,000 characters, such as "always
+            use pytest".
+        negative: What not to do instead, if the user said so.
+        category: What the rule is about.
+        scope: Part of a project's path, when the rule is for that project only.
     """
     conversation = context.conversation
     if conversation is not None and not conversation.writes_memory:
@@ -54,26 +59,33 @@ def learn_add(
 def learn_list(context: ToolContext, limit: int = LIST_DEFAULT, offset: int = 0) -> ToolResult:
     """List the rules that are in force, the newest first, with their ids.
 
-    Use it when the user asks what rules you follow, or before you remove some. `limit`: at most 100.
-    `offset`: how many to skip; the answer names the next one.
+    Use it when the user asks what rules you follow, or before you remove some. Not to find the rules for a
+    task: memory_recall does that.
+
+    Args:
+        limit: How many at most, 1 to 100.
+        offset: How many to skip; the answer names the next one.
     """
     if context.conversation is not None and not context.conversation.reads_memory:
         return ToolResult("This conversation is temporary: memory is not read in it.", {"outcome": "refused"})
     limit, offset = max(1, min(limit, LIST_MAX)), max(0, offset)
     live = Lesson.objects.in_home(context.workspace.home).order_by("-created_at", "-pk")
     total = live.count()
-    shown = list(live[offset : offset + limit])
-    after = offset + len(shown)
-    more = f" Next offset: {after}." if after < total else ""
+    shown = _fitting(list(live[offset : offset + limit]))
+    after = offset + len(shown) if offset + len(shown) < total else None
+    more = f" Next offset: {after}." if after else ""
     text = "\n".join([f"Showing {len(shown)} of {total}.{more}", *_lines(shown)])
-    return ToolResult(text, {"ids": [row.pk for row in shown], "total": total})
+    return ToolResult(text, {"ids": [row.pk for row in shown], "total": total, "next_offset": after})
 
 
 def learn_remove(context: ToolContext, query: str, *, all: bool = False) -> ToolResult:
-    """Remove rules the user no longer wants. Only when the user asked for it.
+    """Remove rules the user no longer wants, and only when the user asked for it. An operator can restore
+    what was removed. To change a rule, teach the new one with learn_add instead.
 
-    `query`: an id such as les:12, or a piece of the rule's text. A text that meets several rules removes none
-    and lists them; `all` removes them all. An operator can restore what was removed.
+    Args:
+        query: An id such as les:12, or a piece of the rule's text. A text that meets several rules removes
+            none and lists them.
+        all: Remove all rules the text meets.
     """
     conversation = context.conversation
     if conversation is not None and not conversation.writes_memory:
@@ -84,7 +96,9 @@ def learn_remove(context: ToolContext, query: str, *, all: bool = False) -> Tool
     mine = [row for row in found if context.user is None or may_delete(context.user, row)]
     if not mine:
         why = (
-            "only an owner of the workspace may remove what others taught." if found else "no rule says that."
+            "only an owner of the workspace may remove what others taught."
+            if found
+            else "no rule says that; learn_list shows those in force."
         )
         return ToolResult(f"Not removed: {why}", _removal("forbidden" if found else "not_found", found))
     if len(mine) > 1 and not all:
@@ -93,6 +107,18 @@ def learn_remove(context: ToolContext, query: str, *, all: bool = False) -> Tool
     for row in mine:
         lesson_delete(row=row, origin=_origin(context), reason="removed in a conversation")
     return ToolResult("\n".join(["Removed:", *_lines(mine)]), _removal("removed", mine))
+
+
+def _fitting(rows: Sequence[Lesson]) -> list[Lesson]:
+    """The first rows whose lines fit one answer; never none."""
+    kept: list[Lesson] = []
+    size = 0
+    for row, line in zip(rows, _lines(rows), strict=True):
+        size += len(line) + 1
+        if kept and size > LIST_MAX_CHARS:
+            break
+        kept.append(row)
+    return kept
 
 
 def _lines(rows: Sequence[Lesson]) -> list[str]:

@@ -70,10 +70,15 @@ PREFERENCES_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.026)
 PROJECTS_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.039)
 HISTORY_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.16)
 
+EXPLAINED_EVENTS: Final = 20  # the last events and injections of a row tell its story; the trail keeps all
+EXPLAINED_INJECTIONS: Final = 10
 REVIEW_SUMMARY_MAX_CHARS: Final = 300
 RECALL_TOOL_MAX_CHARS: Final = 3_000  # chapter 06, 6.4
 RECALL_QUERY_MAX_CHARS: Final = 2_000
 RECALL_TOOL_LIMIT: Final = 8
+RECALL_TOOL_LIMIT_MAX: Final = 40
+RECALL_TOOL_CHARS_LEAST: Final = 200  # room for one line
+RECALL_TOOL_CHARS_MOST: Final = 15_000  # a tool's result is cut at 16,000 (chapter 05, 5.5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from crewsite.llm.tools import ToolContext, ToolResult
+from crewsite.search.kinds import search_kinds
 from crewsite.search.recall import search_all
 from crewsite.security.fencing import neutralise
 from crewsite.security.origin import Origin, Source
@@ -15,7 +16,10 @@ from crewsite.security.redaction import redact
 from memory.constants import (
     DEFAULT_IMPORTANCE,
     RECALL_QUERY_MAX_CHARS,
+    RECALL_TOOL_CHARS_LEAST,
+    RECALL_TOOL_CHARS_MOST,
     RECALL_TOOL_LIMIT,
+    RECALL_TOOL_LIMIT_MAX,
     RECALL_TOOL_MAX_CHARS,
 )
 from memory.rules import parse_value
@@ -26,38 +30,68 @@ if TYPE_CHECKING:
 
 
 def memory_recall(
-    context: ToolContext, query: str, kinds: Sequence[str] = (), limit: int = RECALL_TOOL_LIMIT
+    context: ToolContext,
+    query: str,
+    kinds: Sequence[str] = (),
+    limit: int = RECALL_TOOL_LIMIT,
+    max_chars: int = RECALL_TOOL_MAX_CHARS,
 ) -> ToolResult:
     """Search what is remembered: facts, past events and lessons, by meaning and by words.
 
     Use it when the user refers to something from earlier, or when the answer may depend on their preferences,
-    people,
-    projects or decisions. Do not use it for general knowledge. `kinds` narrows to any of semantic, episodic,
-    lesson.
-    Cite what you use by its id in brackets.
+    people, projects or decisions. Do not use it for general knowledge. Cite what you use by its id in
+    brackets.
+
+    Args:
+        query: What to look for, in a few words or a sentence, 1 to 2,000 characters.
+        kinds: Only these kinds, any of semantic (facts), episodic (events), lesson. Empty for all.
+        limit: How many hits at most, up to 40.
+        max_chars: How long the answer may be, 200 to 15,000 characters.
     """
     if context.conversation is not None and not context.conversation.reads_memory:
         return ToolResult("This conversation is temporary: memory is not read in it.", {"outcome": "refused"})
-    query = query.strip()[:RECALL_QUERY_MAX_CHARS]
-    if not query:
-        return ToolResult("Say what to look for: `query` is empty.", {"outcome": "refused"})
+    query = query.strip()
+    if problem := _question_problem(query, kinds):
+        return ToolResult(problem, {"outcome": "refused", "code": "arguments"})
     found = search_all(
         query=query,
         workspace_id=context.workspace.pk,
         kinds=tuple(kinds) or None,
-        limit=max(1, min(limit, RECALL_TOOL_LIMIT * 5)),
+        limit=max(1, min(limit, RECALL_TOOL_LIMIT_MAX)),
     )
-    shown, text = _fit([(hit, _line(hit)) for hit in found.hits])
+    budget = max(RECALL_TOOL_CHARS_LEAST, min(max_chars, RECALL_TOOL_CHARS_MOST))
+    shown, text = _fit([(hit, _line(hit)) for hit in found.hits], budget)
     if found.degraded:
         text = f"{text}\n(Search is limited at the moment: {', '.join(found.degraded)}.)"
     data: dict[str, Any] = {
         "hits": [
-            {"kind": hit.kind, "id": hit.object_id, "citation": hit.citation, "score": round(hit.score, 6)}
+            {
+                "kind": hit.kind,
+                "id": hit.object_id,
+                "citation": hit.citation,
+                "score": round(hit.score, 6),
+                "at": hit.at.isoformat(timespec="seconds") if hit.at else None,
+            }
             for hit in shown
         ],
         "degraded": list(found.degraded),
     }
     return ToolResult(text, data)
+
+
+def _question_problem(query: str, kinds: Sequence[str]) -> str:
+    if not query:
+        return "Say what to look for: `query` is empty."
+    if len(query) > RECALL_QUERY_MAX_CHARS:
+        return (
+            f"`query` has {len(query):,} characters and may have {RECALL_QUERY_MAX_CHARS:,}; say what to look"
+            " for in a sentence."
+        )
+    known = [kind.name for kind in search_kinds()]
+    unknown = [name for name in kinds if name not in known]
+    if unknown:
+        return f"There is no kind {', '.join(unknown)}; `kinds` holds any of: {', '.join(known)}."
+    return ""
 
 
 def memory_remember(  # noqa: PLR0917 - the parameters are the schema a model fills in
@@ -70,10 +104,15 @@ def memory_remember(  # noqa: PLR0917 - the parameters are the schema a model fi
 ) -> ToolResult:
     """Store something the user wants remembered. Give either `text`, or `key` with `value`.
 
-    `text`: one past event or piece of knowledge, a full sentence that can be understood alone (10 to 2,000
-    characters).
-    `key` and `value`: a lasting fact under a name such as pref.editor, project.api.language or user.name.
     Not for rules about how to behave (use learn_add), and never for passwords or keys.
+
+    Args:
+        text: One past event or piece of knowledge, a sentence that can be understood alone, 10 to 2,000
+            characters.
+        key: The name of a lasting fact, such as pref.editor, project.api.language or user.name.
+        value: The fact's value. A list or a number is given as JSON text.
+        importance: Of an event, 0 to 1.
+        tags: Of an event, single lower-case words.
     """
     if context.conversation is not None and not context.conversation.writes_memory:
         return ToolResult(
@@ -146,14 +185,14 @@ def _line(hit: RecallHit) -> str:
     return f"- {date}{neutralise(redact(hit.text).text)} [{hit.citation}]"
 
 
-def _fit(lines: Sequence[tuple[RecallHit, str]]) -> tuple[list[RecallHit], str]:
+def _fit(lines: Sequence[tuple[RecallHit, str]], budget_chars: int) -> tuple[list[RecallHit], str]:
     """The first lines that fit, whole, and the hits they stand for."""
     shown: list[RecallHit] = []
     kept: list[str] = []
     size = 0
     for hit, line in lines:
         size += len(line) + 1
-        if size > RECALL_TOOL_MAX_CHARS:
+        if size > budget_chars:
             break
         shown.append(hit)
         kept.append(line)

@@ -61,9 +61,20 @@ def teach(context: ToolContext, *rules: str) -> list[int]:
 def test_the_list_names_the_newest_first_and_where_to_go_on(context: ToolContext) -> None:
     one, two, three = teach(context, "use pytest for tests", "answer in French", "name files in kebab case")
     page = learn_list(context, limit=2)
-    assert page.data == {"ids": [three, two], "total": 3}
+    assert page.data == {"ids": [three, two], "total": 3, "next_offset": 2}
     assert page.text.startswith("Showing 2 of 3. Next offset: 2.")
-    assert learn_list(context, offset=2).data["ids"] == [one]
+    last = learn_list(context, offset=2)
+    assert (last.data["ids"], last.data["next_offset"]) == ([one], None)
+
+
+def test_a_long_list_ends_at_a_whole_rule_and_names_the_next(context: ToolContext) -> None:
+    for number in range(20):
+        Lesson.objects.create(
+            home=context.workspace, key=f"k{number}", rule=f"rule {number} " + "x" * 900, source="task"
+        )
+    page = learn_list(context, limit=100)
+    assert len(page.text) < 16_000
+    assert page.data["next_offset"] == len(page.data["ids"]) == page.text.count("[les:")
 
 
 def test_a_removal_that_may_mean_several_removes_none(context: ToolContext) -> None:
@@ -74,7 +85,10 @@ def test_a_removal_that_may_mean_several_removes_none(context: ToolContext) -> N
     assert learn_remove(context, f"les:{ids[0]}").data["outcome"] == "removed"
     assert learn_remove(context, "python", all=True).data["ids"] == [ids[1]]
     assert not Lesson.objects.exists()
-    assert learn_remove(context, "python").text == "Not removed: no rule says that."
+    assert (
+        learn_remove(context, "python").text
+        == "Not removed: no rule says that; learn_list shows those in force."
+    )
 
 
 def test_a_member_removes_what_they_taught_and_not_what_others_did(context: ToolContext, bob, home) -> None:

@@ -85,6 +85,22 @@ class TestRecall:
         only = memory_recall(context, "vim editor", kinds=["semantic"])
         assert {hit["kind"] for hit in only.data["hits"]} == {"semantic"}
 
+    def test_a_caller_may_ask_for_a_longer_answer(self, context: ToolContext) -> None:
+        for number in range(8):
+            text = f"vim note {number} " + f"filler{number} " * 150
+            episodic_write(home=context.workspace, text=text[:1_400], origin=CONSOLIDATION)
+        found = memory_recall(context, "vim note", max_chars=12_000)
+        assert len(found.data["hits"]) == 8
+        assert len(memory_recall(context, "vim note", max_chars=1_000_000).text) < 16_000
+
+    def test_a_question_that_cannot_be_asked_is_refused_with_what_to_change(
+        self, context: ToolContext
+    ) -> None:
+        long = memory_recall(context, "x" * 2_001)
+        assert (long.data["outcome"], "2,000" in long.text) == ("refused", True)
+        kinds = memory_recall(context, "vim", kinds=["dreams"])
+        assert "semantic, episodic, lesson" in kinds.text
+
     def test_nothing_found_is_said(self, context: ToolContext) -> None:
         assert "Nothing is remembered" in memory_recall(context, "unheard of").text
         assert memory_recall(context, "  ").data["outcome"] == "refused"
