@@ -31,6 +31,8 @@ class Pair:
     new: str
     gives_way: bool
     cosine: float
+    split: str
+    language: str
 
 
 def run(options: argparse.Namespace) -> Report:
@@ -44,9 +46,16 @@ def run(options: argparse.Namespace) -> Report:
         for topic, choice in product(GRID, GRID)
         if choice <= topic
     )
+    used = {"topic": shipped.topic, "choice": shipped.choice, "same": shipped.same}
     figures = {
         "pairs": float(len(pairs)),
-        "f1": f1(pairs, topic=shipped.topic, choice=shipped.choice, same=shipped.same),
+        "f1": f1(pairs, **used),
+        "pairs_not_english": float(sum(pair.language != "en" for pair in pairs)),
+        "f1_not_english": f1([pair for pair in pairs if pair.language != "en"], **used),
+        **{
+            f"f1_{split}": f1([pair for pair in pairs if pair.split == split], **used)
+            for split in sorted({pair.split for pair in pairs})
+        },
         "f1_without_choices": f1(pairs, topic=shipped.topic, choice=shipped.topic, same=shipped.same),
         "f1_of_the_seeds_thresholds": f1(pairs, topic=0.6, choice=0.6, same=shipped.same),
         "best_f1_of_the_grid": best,
@@ -66,7 +75,8 @@ def load() -> list[Pair]:
             if old is None or new is None:
                 raise SystemExit("The embedder gave no vector.")
             cosine = float(old.vector @ new.vector)
-            pairs.append(Pair(row["old"], row["new"], row["label"] != "unrelated", cosine))
+            gives_way = row["label"] != "unrelated"
+            pairs.append(Pair(row["old"], row["new"], gives_way, cosine, row["split"], row["language"]))
     return pairs
 
 

@@ -46,22 +46,24 @@ class Thresholds:
 
     `topic`: two rules that share their keywords are about the same thing. `choice`: the same where they
     differ in one value that is chosen ("use X for indentation"), which is weaker evidence by cosine and
-    stronger by form. `same`: two rules mean the same whatever their words.
+    stronger by form. `same`: two rules mean the same whatever their words. `latin_only`: the model places
+    texts of other scripts by accident, so that only their form counts.
     """
 
     topic: float
     choice: float
     same: float
+    latin_only: bool = False
 
 
 # Chapter 02, 2.5, for the 0.6B model the seeds were tuned on; also used for models nobody measured.
 SEED_THRESHOLDS: Final = Thresholds(topic=0.60, choice=0.60, same=0.85)
 THRESHOLDS: Final[dict[str, Thresholds]] = {
     "qwen3-embedding-0.6b": SEED_THRESHOLDS,
-    # `python -m bench lessons` derives them from bench/lesson_pairs.csv (129 pairs, F1 0.97). At 0.60 for
-    # all the F1 is 0.89: "back up the uploads before migrations" would replace "back up the database before
+    # `python -m bench lessons` derives them from bench/lesson_pairs.csv (235 pairs, F1 0.97). At 0.60 for
+    # all the F1 is 0.92: "back up the uploads before migrations" would replace "back up the database before
     # migrations" (cosine 0.74), and "use GraphQL for the public API" would stand beside REST (0.53).
-    "minilm-l6-v2": Thresholds(topic=0.75, choice=0.52, same=0.85),
+    "minilm-l6-v2": Thresholds(topic=0.75, choice=0.52, same=0.85, latin_only=True),
 }
 
 

@@ -9,29 +9,18 @@ embedder.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
-from crewsite.search.words import STOP_WORDS
 from crewsite.security.text import fold
-from lessons.constants import (
-    MAX_REPLACED,
-    NEGATOR_REACH_WORDS,
-    TOPIC_CANDIDATES,
-    TOPIC_OVERLAP,
-    Thresholds,
-)
-from lessons.vocabulary import ARTICLES, CHOICE_WORDS, NEGATORS, NEGATORS_BEHIND, PUNCTUATION, RULE_WORDS
-from memory.changes import disagreement
-from memory.words import detect_language, stem, tokens
+from lessons.constants import MAX_REPLACED, TOPIC_CANDIDATES, TOPIC_OVERLAP, Thresholds
+from lessons.phrasing import contains, is_same_choice, keywords, narrows
+from memory.changes import disagreement, is_mostly_latin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 # What two rules that mean the same may not differ in. Not names: rules that share few words differ in most.
 _DECISIVE: Final = frozenset({"number", "date", "negation"})
-_FIRST_UNSPACED: Final = "\u2e80"  # CJK radicals begin here; kana, ideographs and Hangul follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +58,10 @@ def decide(
     for rule in existing:
         if fold(rule.text) == folded:
             return Decision("exact", "exact", keeper=rule.id)
-    decision = _by_substring(text, existing) or _by_topic(text, existing, cosines, thresholds)
-    decision = decision or _by_meaning(text, existing, cosines or {}, thresholds)
+    compared = [rule for rule in existing if not narrows(text, rule.text)]
+    decision = _by_substring(text, compared) or _by_topic(text, compared, cosines, thresholds)
+    if decision is None and _is_placed(text, thresholds):
+        decision = _by_meaning(text, compared, cosines or {}, thresholds)
     if decision is None:
         return Decision("insert")
     explicit = {rule.id for rule in existing if rule.is_explicit}
@@ -96,40 +87,6 @@ def topic_overlap(one: str, other: str) -> float:
     return len(first & second) / smaller if smaller else 0.0
 
 
-@lru_cache(maxsize=16_384)
-def keywords(text: str) -> frozenset[str]:
-    """Folded, stemmed words without those of the language and those of giving rules."""
-    language = detect_language(text)
-    dropped = STOP_WORDS[language] | RULE_WORDS
-    return frozenset(stem(word, language) for word in tokens(text) if word not in dropped)
-
-
-def contains(longer: str, shorter: str) -> bool:
-    """Whether one rule says the other word for word, and does not turn it round. Punctuation does not
-    count.
-    """
-    haystack, needle = _spoken(longer), _spoken(shorter)
-    size = len(needle)
-    for start in range(len(haystack) - size + 1) if needle else ():
-        if haystack[start : start + size] == needle:
-            before = haystack[max(0, start - NEGATOR_REACH_WORDS) : start]
-            behind = haystack[start + size : start + size + 1]
-            return not (NEGATORS.intersection(before) or NEGATORS_BEHIND.intersection(behind))
-    return _contains_unspaced(longer, shorter)
-
-
-def is_same_choice(one: str, other: str) -> bool:
-    """Whether two rules differ in one place only, where a value is chosen: "use X for indentation"."""
-    first, second = _plain(one), _plain(other)
-    edits = [
-        op for op in SequenceMatcher(a=first, b=second, autojunk=False).get_opcodes() if op[0] != "equal"
-    ]
-    if len(edits) != 1 or edits[0][0] != "replace":
-        return False
-    start = edits[0][1]
-    return start > 0 and first[start - 1] in CHOICE_WORDS
-
-
 def _by_substring(text: str, existing: Sequence[Rule]) -> Decision | None:
     for rule in existing:
         if contains(rule.text, text):
@@ -142,16 +99,34 @@ def _by_topic(
     text: str, existing: Sequence[Rule], cosines: Mapping[int, float] | None, thresholds: Thresholds
 ) -> Decision | None:
     candidates = topic_candidates(text, existing)
-    if cosines is not None:
+    if cosines is not None and _is_placed(text, thresholds):
         near = [
             rule
             for rule in candidates
             if cosines.get(rule.id, -1.0)
-            >= (thresholds.choice if is_same_choice(text, rule.text) else thresholds.topic)
+            >= (thresholds.choice if _is_instead(text, rule.text) else thresholds.topic)
         ]
         candidates = sorted(near, key=lambda rule: -cosines[rule.id])
+    elif cosines is not None:
+        candidates = [rule for rule in candidates if _is_instead(text, rule.text) or _is_all(text, rule.text)]
     replaced = tuple(rule.id for rule in candidates[:MAX_REPLACED])
     return Decision("replace", "topic", superseded=replaced) if replaced else None
+
+
+def _is_placed(text: str, thresholds: Thresholds) -> bool:
+    """Whether the model's cosines say anything about a text."""
+    return not thresholds.latin_only or is_mostly_latin(text)
+
+
+def _is_instead(text: str, other: str) -> bool:
+    """Whether the form of a rule says that it takes another's place: one value for another, or the opposite
+    of all the other says.
+    """
+    return is_same_choice(text, other) or (_is_all(text, other) and disagreement(text, other) == "negation")
+
+
+def _is_all(text: str, other: str) -> bool:
+    return topic_overlap(text, other) == 1.0
 
 
 def _by_meaning(
@@ -167,23 +142,3 @@ def _by_meaning(
             return Decision("covered", "embedding", keeper=rule.id)
     replaced = tuple(rule.id for rule in near[:MAX_REPLACED])
     return Decision("replace", "embedding", superseded=replaced) if replaced else None
-
-
-def _spoken(text: str) -> list[str]:
-    """Words as people see them: `c++`, `node.js` and `don't` stay whole, sentence punctuation goes."""
-    words = (word.strip(PUNCTUATION) for word in fold(text.replace("’", "'")).split())
-    return [word for word in words if word]
-
-
-def _plain(text: str) -> list[str]:
-    return [word for word in _spoken(text) if word not in ARTICLES]
-
-
-def _contains_unspaced(longer: str, shorter: str) -> bool:
-    """Scripts without blanks have no words to compare: there a rule is inside another as a run of
-    characters.
-    """
-    inner = fold(shorter)
-    if not any(char >= _FIRST_UNSPACED for char in inner) or inner not in fold(longer):
-        return False
-    return disagreement(shorter, longer) != "negation"
