@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
 
 if TYPE_CHECKING:
     from memory.models import EpisodicMemory, HistoryEntry, SemanticMemory, VersionedDocument
@@ -81,6 +82,50 @@ class RestoreResult:
     row: Any = None
     code: str = ""
     message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowRef:
+    """A row named in the explanation of another. `at`: since when it stands, or stood."""
+
+    citation: str
+    object_id: int
+    text: str
+    at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Whether a row is in force, and what stands before and after it. `ended_at` None: it is in force."""
+
+    since: dt.datetime
+    ended_at: dt.datetime | None = None
+    ended_reason: str = ""
+    replaced_by: tuple[RowRef, ...] = ()
+    replaces: tuple[RowRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A row that was in force at a moment; `until` None: it still is."""
+
+    kind: str
+    object_id: int
+    citation: str
+    text: str
+    source: str
+    since: dt.datetime
+    until: dt.datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """One time that a row was put into a prompt."""
+
+    at: dt.datetime
+    conversation_id: UUID
+    rank: int
+    score: float | None
 
 
 @dataclass(frozen=True, slots=True)

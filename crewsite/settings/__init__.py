@@ -240,6 +240,16 @@ SEARCH_KINDS = [
     "memory.search_kinds.EpisodicKind",
     "lessons.search_kinds.LessonKind",
 ]
+# What can be explained, restored and looked back at, and where the injections of a row are read.
+MEMORY_LAYERS = [
+    "memory.own_layers.PreferencesLayer",
+    "memory.own_layers.ProjectsLayer",
+    "memory.own_layers.HistoryLayer",
+    "memory.own_layers.SemanticLayer",
+    "memory.own_layers.EpisodicLayer",
+    "lessons.memory_layer.LessonLayer",
+]
+INJECTION_LOG = "crewsite.chat.injection_log.last_injections"
 CONTEXT_SOURCES = [
     "memory.context.sources.thread.ThreadSource",
     "memory.context.sources.preamble.PreambleSource",

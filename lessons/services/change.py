@@ -119,12 +119,10 @@ def lesson_restore(*, row: Lesson, origin: Origin, now: dt.datetime | None = Non
             thresholds=known.thresholds,
         )
         if decision.keeper is not None:
-            return LessonChange("refused", row, "duplicate", f"les:{decision.keeper} says it already.")
+            return _not_restored(row, "duplicate", f"les:{decision.keeper} says it already.", origin)
         if decision.kind == "refused":
             ids = ", ".join(f"les:{pk}" for pk in decision.superseded)
-            return LessonChange(
-                "refused", row, "explicit_wins", f"It would replace {ids}, taught by a person."
-            )
+            return _not_restored(row, "explicit_wins", f"It would replace {ids}, taught by a person.", origin)
         now = now or timezone.now()
         _bring_back(row, origin, reason="restored", embedding=known.embedding, now=now)
         supersede(decision.superseded, by=row, origin=origin, now=now)
@@ -196,6 +194,11 @@ def describe(draft: Draft) -> str:
 
 def _draft_of_row(row: Lesson) -> Draft:
     return Draft(row.rule, row.negative, row.category, row.scope, row.pinned)
+
+
+def _not_restored(row: Lesson, code: str, message: str, origin: Origin) -> LessonChange:
+    record(row, MemoryEvent.Event.REFUSED, origin, new=row.rendered, reason=f"{code}: {message}")
+    return LessonChange("refused", row, code, message)
 
 
 def _bring_back(

@@ -12,20 +12,23 @@ from crewsite.security.events import event_record, events_record_many
 from crewsite.security.models import MemoryEvent
 from memory.conflict import Claim, decide, skip_reason
 from memory.models import EpisodicMemory, SemanticMemory, VersionedDocument
-from memory.results import RestoreResult
+from memory.results import Refusal, RestoreResult
 from memory.rules import render_value
 from memory.services import episodic, semantic
 from memory.services.documents import document_restore
-from memory.services.gate import gate
+from memory.services.gate import gate, refusal_record
 from memory.services.locks import home_locked
 
 if TYPE_CHECKING:
+    from crewsite.accounts.models import User
     from crewsite.security.origin import Origin
 
 Restorable = SemanticMemory | EpisodicMemory | VersionedDocument
 
 
-def memory_restore(*, row: Restorable, origin: Origin, now: dt.datetime | None = None) -> RestoreResult:
+def memory_restore(
+    *, row: Restorable, origin: Origin, author: User | None = None, now: dt.datetime | None = None
+) -> RestoreResult:
     """Make a row of layer 1, 2, 4 or 5 live again.
     What took its place is superseded by it, under the same rules.
     """
@@ -34,7 +37,7 @@ def memory_restore(*, row: Restorable, origin: Origin, now: dt.datetime | None =
         return _restore_fact(row, origin, now)
     if isinstance(row, EpisodicMemory):
         return _restore_episode(row, origin, now)
-    result = document_restore(row=row, origin=origin)
+    result = document_restore(row=row, origin=origin, author=author)
     outcome = "restored" if result.outcome == "replaced" else result.outcome
     return RestoreResult(outcome, result.row, result.code, result.message)
 
@@ -55,9 +58,12 @@ def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> Rest
             wanted = Claim(row.value, str(origin.source), row.confidence)
             decision = decide(there, wanted)
             if decision in {"unchanged", "confirm"}:
-                return RestoreResult("refused", None, "duplicate", f"{row.key} has this value already.")
+                return _refused(
+                    row, semantic.KIND, text, "duplicate", "The key has this value already.", origin
+                )
             if decision == "skip":
-                return RestoreResult("refused", None, "conflict_skip", skip_reason(there, wanted))
+                reason = skip_reason(there, wanted)
+                return _refused(row, semantic.KIND, text, "conflict_skip", reason, origin)
             semantic.supersede(current, by=row, now=now)
         # That it stood before, and until when, stays known as a tombstone of its own.
         row.keep_past()
@@ -95,7 +101,8 @@ def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> R
         near = [] if exact else episodic.near_twins(row.home, row.text, embedding)
         twin = exact or next((twin.row for twin in near if twin.differs_in is None), None)
         if twin is not None:
-            return RestoreResult("refused", None, "duplicate", f"Episode {twin.pk} says the same.")
+            reason = f"Episode {twin.pk} says the same."
+            return _refused(row, episodic.KIND, row.text, "duplicate", reason, origin)
         row.clear_deleted()
         row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
         episodic.index_put(row, embedding)
@@ -104,6 +111,14 @@ def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> R
         evicted = episodic.evict_over_cap(home=row.home, origin=origin, now=now, keep=(row.pk,), live=live)
         events_record_many(evicted)
     return RestoreResult("restored", row)
+
+
+def _refused(  # noqa: PLR0917 - what an event says of a refusal
+    row: SemanticMemory | EpisodicMemory, kind: str, text: str, code: str, message: str, origin: Origin
+) -> RestoreResult:
+    refusal = Refusal(code, message)
+    refusal_record(refusal, text, home=row.home, memory_type=kind, origin=origin, object_id=row.pk)
+    return RestoreResult("refused", None, code, message)
 
 
 def _record(row: SemanticMemory | EpisodicMemory, kind: str, old: Any, new: Any, origin: Origin) -> None:

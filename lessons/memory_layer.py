@@ -1,0 +1,62 @@
+"""Lessons as explaining, restoring and looking back see them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crewsite.accounts.console import row_number
+from lessons.models import Lesson
+from lessons.services import lesson_restore
+from lessons.services.index import KIND
+from memory.own_layers import MADE_ANEW, standing_of, stood_at
+from memory.results import Lineage, RestoreResult, RowRef, Standing
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from django.db.models import QuerySet
+
+    from crewsite.accounts.models import User, Workspace
+    from crewsite.security.origin import Origin
+
+
+class LessonLayer:
+    name = KIND
+    prefix = "les"
+    made_by = MADE_ANEW
+
+    def rows(self, workspace: Workspace) -> QuerySet[Any]:
+        return Lesson.all_objects.filter(home=workspace.home).select_related("home")
+
+    def find(self, workspace: Workspace, name: str) -> Any:
+        pk = row_number(name)
+        return None if pk is None else self.rows(workspace).filter(pk=pk).first()
+
+    def citation(self, row: Any) -> str:
+        return str(row.citation)
+
+    def text(self, row: Any) -> str:
+        return str(row.rendered)
+
+    def lineage(self, row: Any) -> Lineage:
+        after = Lesson.all_objects.filter(pk=row.superseded_by_id)
+        before = Lesson.all_objects.filter(superseded_by=row).order_by("-deleted_at", "-pk")
+        return Lineage(
+            since=row.valid_from,
+            ended_at=row.deleted_at,
+            ended_reason=row.deleted_reason,
+            replaced_by=tuple(map(self._ref, after)),
+            replaces=tuple(map(self._ref, before)),
+        )
+
+    def restore(self, *, row: Any, origin: Origin, author: User | None = None) -> RestoreResult:
+        result = lesson_restore(row=row, origin=origin)
+        outcome = "restored" if result.outcome == "changed" else result.outcome
+        return RestoreResult(outcome, result.row, result.code, result.message)
+
+    def as_of(self, *, home: Workspace, moment: dt.datetime) -> list[Standing]:
+        rows = Lesson.all_objects.in_home(home).filter(stood_at(moment)).order_by("valid_from", "pk")
+        return [standing_of(self, row) for row in rows]
+
+    def _ref(self, row: Any) -> RowRef:
+        return RowRef(self.citation(row), row.pk, self.text(row), row.valid_from)
