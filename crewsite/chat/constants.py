@@ -48,7 +48,14 @@ TOOL_THREADS: Final = 8
 # Tools that only read. Every other one counts as a write and is refused where a conversation writes no
 # memory.
 READING_TOOLS: Final = frozenset(
-    {"memory_recall", "learn_list", "local_knowledge_search", "skill_search", "skill_read"}
+    {
+        "memory_recall",
+        "memory_context",
+        "learn_list",
+        "local_knowledge_search",
+        "skill_search",
+        "skill_read",
+    }
 )
 
 # A conversation's own history may fill half of the model's window; a token is taken as three characters,
@@ -56,6 +63,8 @@ READING_TOOLS: Final = frozenset(
 HISTORY_WINDOW_SHARE: Final = 0.5
 CHARS_PER_TOKEN: Final = 3
 REFERENCE_WINDOW_TOKENS: Final = 1_000_000
+
+FIRST_MESSAGES: Final = 20  # looked at for the first thing a person said
 
 MEMORY_HITS: Final = 8  # what the answer without a model lists
 FORGET_CANDIDATES: Final = 10

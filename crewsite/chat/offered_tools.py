@@ -12,17 +12,16 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 from pydantic_ai import Tool, ToolFailed, ToolReturn
 
-from crewsite.chat.constants import READING_TOOLS, TOOL_RESULT_MAX_CHARS, TOOL_TIMEOUT_S
+from crewsite.chat.constants import TOOL_TIMEOUT_S
 from crewsite.chat.threads import in_tool_thread
+from crewsite.chat.tool_rules import refused, shortened
 from crewsite.llm.constants import TOOL_RETRIES
 from crewsite.security.redaction import redact
 
 if TYPE_CHECKING:
-    from crewsite.conversations.models import Conversation
     from crewsite.llm.tools import ToolContext, ToolFunction, ToolResult
 
 logger = logging.getLogger(__name__)
-CUT_NOTICE = "\n[cut: the result was longer than a conversation may hold]"
 
 
 def offered_tools(context: ToolContext) -> list[Tool[None]]:
@@ -49,23 +48,6 @@ def offered_tool(function: ToolFunction, context: ToolContext) -> Tool[None]:
     )
     call.__annotations__ = {p.name: hints[p.name] for p in parameters}
     return Tool(call, takes_ctx=False, name=name, max_retries=TOOL_RETRIES, include_return_schema=False)
-
-
-def refused(name: str, conversation: Conversation | None) -> str:
-    """Why this conversation's mode forbids the tool; empty when it does not."""
-    if conversation is None:
-        return ""
-    if not conversation.reads_memory:
-        return "This conversation is temporary: memory is neither read nor written in it."
-    if name not in READING_TOOLS and not conversation.writes_memory:
-        return "This conversation is incognito: nothing is written to memory from it."
-    return ""
-
-
-def shortened(text: str) -> str:
-    if len(text) <= TOOL_RESULT_MAX_CHARS:
-        return text
-    return text[: TOOL_RESULT_MAX_CHARS - len(CUT_NOTICE)] + CUT_NOTICE
 
 
 async def _limited(function: ToolFunction, context: ToolContext, arguments: dict[str, Any]) -> ToolResult:
