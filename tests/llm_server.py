@@ -3,8 +3,8 @@ misbehaves.
 
 A script is chosen by a queue (`server.queue.append(Reply(...))`), else by a marker in the last user message
 such as `[script:stream n=200 delay=0.01]`, else the server plays a small assistant: it calls `learn_add` or
-`memory_remember` when asked to remember something, and answers questions from the lines of its instructions
-that share words with them.
+`memory_remember` when asked to remember something, answers questions from the lines of its instructions
+that share words with them, and consolidates a conversation as `consolidating_model` does.
 
 Alone: `python -m tests.llm_server --port 9999`, then CREW_LLM_BASE_URL=http://127.0.0.1:9999/v1
 CREW_LLM_MODEL=scripted.
@@ -153,6 +153,10 @@ class LlmServer:
             await send(writer, reply.status, text, content_type=reply.content_type, headers=reply.headers)
             return True
         if not body.get("stream"):
+            await asyncio.sleep(reply.first_delay_s)
+            if reply.cut_after is not None:
+                writer.transport.abort()
+                return False
             await send(writer, 200, json.dumps(completion(body, reply)))
             return True
         writer.write(
@@ -170,6 +174,11 @@ class LlmServer:
         return True
 
     def reply_for(self, body: dict[str, Any]) -> Reply:
+        offered = {tool["function"]["name"] for tool in body.get("tools", [])}
+        if offered & {"preferences_pass", "history_pass"}:
+            from tests.consolidating_model import consolidated
+
+            return Reply(tools=[consolidated(body)])
         messages = body["messages"]
         user = next((text_of(m) for m in reversed(messages) if m["role"] == "user"), "")
         after_tool = messages[-1]["role"] == "tool"

@@ -40,6 +40,8 @@ class Breaker:
                 f"The model endpoint failed {BREAKER_FAILURES} times in a row; "
                 f"it is tried again in {wait:.0f} s.",
                 retryable=True,
+                deferred=True,
+                retry_after_s=wait,
             )
 
     def succeeded(self) -> None:

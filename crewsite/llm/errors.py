@@ -16,13 +16,26 @@ SERVER_ERROR = 500
 
 class LlmError(Exception):
     """A failed model call. `counts` says whether the endpoint itself is to blame, which the circuit breaker
-    watches."""
+    watches; `deferred` that it is busy or away, so that waiting helps, for `retry_after_s` if it said so.
+    `status` is that of a refused request."""
 
-    def __init__(self, reason: str, *, retryable: bool, counts: bool = False) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        retryable: bool,
+        counts: bool = False,
+        deferred: bool | None = None,
+        retry_after_s: float | None = None,
+        status: int | None = None,
+    ) -> None:
         super().__init__(reason)
         self.reason = clean(reason)[:MAX_REASON_CHARS]
         self.retryable = retryable
         self.counts = counts
+        self.deferred = counts if deferred is None else deferred
+        self.retry_after_s = retry_after_s
+        self.status = status
 
 
 def html_answer() -> LlmError:
@@ -104,7 +117,12 @@ def _explain_endpoint(error: ModelAPIError) -> LlmError:
             return LlmError("The model account's quota or credit is used up.", retryable=False)
         case ai.ModelRateLimitError():
             wait = f" It asks to wait {error.retry_after:.0f} s." if error.retry_after else ""
-            return LlmError(f"The model endpoint is busy (too many requests).{wait}", retryable=True)
+            return LlmError(
+                f"The model endpoint is busy (too many requests).{wait}",
+                retryable=True,
+                deferred=True,
+                retry_after_s=error.retry_after,
+            )
         case ai.ModelRequestTimeout():
             if error.setting == "first_event_timeout":
                 return LlmError(
@@ -135,6 +153,7 @@ def _explain_status(error: ModelHTTPError) -> LlmError:
     return LlmError(
         f"The model endpoint refused the request with status {error.status_code}: {_detail(error.body)}",
         retryable=False,
+        status=error.status_code,
     )
 
 

@@ -114,6 +114,13 @@ def _http_client() -> httpx2.AsyncClient:
     return client
 
 
+async def close_http_client() -> None:
+    """Close the running loop's client. For a loop that ends after one call."""
+    client = _clients.pop(asyncio.get_running_loop(), None)
+    if client is not None:
+        await client.aclose()
+
+
 def _new_http_client() -> httpx2.AsyncClient:
     """No redirects: an endpoint that moves is a wrong setting, and a key must not follow it."""
     import httpx2
