@@ -89,6 +89,7 @@ class Fts5Index:
             with connection.cursor() as cursor:
                 _remove(cursor, removed)
                 _add(cursor, added)
+                schema.tables_flush(cursor)
         except DatabaseError as error:
             if not schema.is_broken(error):
                 raise

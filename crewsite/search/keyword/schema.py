@@ -70,6 +70,14 @@ def _drop_by_force(cursor: Any, table: str) -> None:
         cursor.execute(f"DROP TABLE IF EXISTS {table}_{shadow}")
 
 
+def tables_flush(cursor: Any) -> None:
+    """Write what FTS5 holds in memory now, by a savepoint, so that torn blocks are met here and not by the
+    commit, which nobody could heal.
+    """
+    cursor.execute("SAVEPOINT search_flush")
+    cursor.execute("RELEASE search_flush")
+
+
 def tables_rebuild() -> None:
     """Drop, create and fill both tables in one transaction; other processes never see them half full.
 
