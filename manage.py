@@ -11,7 +11,12 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crewsite.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from crewsite.jobs.errors import MaintenanceInProgress
+
+    try:
+        execute_from_command_line(sys.argv)
+    except MaintenanceInProgress as refusal:
+        sys.exit(str(refusal))
 
 
 if __name__ == "__main__":

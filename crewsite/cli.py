@@ -23,6 +23,7 @@ GROUPS: Final[dict[str, str]] = {
     "learn": "add | list | remove | restore lessons",
     "memory": "search | list | show | stats | remember | restore memory rows",
     "embeddings": "status | install the model; backfill | rebuild the index",
+    "maintenance": "begin | end | status: keep everybody from writing for a while",
     "token": "create | list | revoke API tokens",
     "login-link": "print a one-time login link for the owner",
 }
@@ -66,12 +67,17 @@ def dispatch(words: list[str]) -> int:
     from django.db import DatabaseError
 
     django.setup()
+    from crewsite.jobs.errors import MaintenanceInProgress
+
     words = resolve(words)
     if words[0] not in get_commands():
         sys.stderr.write(f"crew: there is no command {words[0]!r}\n\n{usage()}\n")
         return 2
     try:
         execute_from_command_line(["crew", *words])
+    except MaintenanceInProgress as refusal:
+        sys.stderr.write(f"{refusal}\n")
+        return 1
     except DatabaseError as error:
         if "--traceback" in words:
             raise

@@ -23,12 +23,15 @@ def _in_background() -> None:
     from crewsite.chat.runner import load_agent
     from crewsite.chat.services import turns_interrupt
     from crewsite.embeddings.service import start_loading
+    from crewsite.jobs.errors import MaintenanceInProgress
     from crewsite.llm.providers import endpoint_configured
 
     try:
         interrupted = turns_interrupt()
         if interrupted:
             logger.info("%d answers were cut off by the last stop; they can be tried again.", interrupted)
+    except MaintenanceInProgress as refusal:
+        logger.info("%s", refusal)
     except DatabaseError:
         logger.warning("The database is not ready; run `crew migrate`.")
     finally:

@@ -110,6 +110,11 @@ def cache_drop(workspace_id: int) -> None:
             del _cache[key]
 
 
+def cache_clear() -> None:
+    with _lock:
+        _cache.clear()
+
+
 def _rendered_days(workspace: Workspace, today: dt.date) -> tuple[str, ...]:
     key = (workspace.pk, HISTORY_DAYS, today)
     with _lock:

@@ -16,6 +16,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 
 from crewsite.accounts.constants import TOKEN_USED_EVERY_SECONDS
 from crewsite.accounts.models import ApiToken, User
+from crewsite.jobs.store import maintenance_now
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -39,7 +40,9 @@ def token_is_live(token: ApiToken, *, now: datetime | None = None) -> bool:
 
 
 def token_touch(token: ApiToken, *, now: datetime | None = None) -> None:
-    """Note the use, at most once a minute."""
+    """Note the use, at most once a minute. Not under maintenance, where reading goes on and writing does not."""
+    if maintenance_now() is not None:
+        return
     now = now or timezone.now()
     before = now - timedelta(seconds=TOKEN_USED_EVERY_SECONDS)
     if token.last_used_at is None or token.last_used_at < before:

@@ -14,6 +14,8 @@ from rest_framework import exceptions
 from rest_framework.views import exception_handler
 
 from crewsite.accounts.errors import AccountsError, RoleTooLow, SharingNeedsDecision, WorkspaceNotFound
+from crewsite.jobs.constants import MAINTENANCE_RETRY_AFTER_SECONDS
+from crewsite.jobs.errors import MaintenanceInProgress
 
 if TYPE_CHECKING:
     from rest_framework.response import Response
@@ -51,6 +53,17 @@ class TooLarge(exceptions.APIException):
     status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     default_detail = "The body is too large."
     default_code = "too_large"
+
+
+class Unavailable(exceptions.APIException):
+    """The site is under maintenance. `wait` becomes `Retry-After`."""
+
+    status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    default_code = "maintenance"
+
+    def __init__(self, refusal: MaintenanceInProgress) -> None:
+        super().__init__(str(refusal), code=refusal.code)
+        self.wait = refusal.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
 
 
 class LengthRequired(exceptions.APIException):
@@ -94,6 +107,8 @@ def _translated(exc: Exception) -> Exception:
         return Conflict(str(exc), code="sharing_needs_decision")
     if isinstance(exc, AccountsError):
         return Refused(str(exc))
+    if isinstance(exc, MaintenanceInProgress):
+        return Unavailable(exc)
     if isinstance(exc, RequestDataTooBig):
         return TooLarge()
     return exc
@@ -131,6 +146,13 @@ def field_errors(data: Any, name: str = "") -> dict[str, list[str]]:
 def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Whatever no route of the API answers."""
     return _json(HTTPStatus.NOT_FOUND, code="not_found", detail=f"There is nothing at {request.path}.")
+
+
+def maintenance_problem(refusal: MaintenanceInProgress) -> HttpResponse:
+    """The same answer for a view outside REST framework."""
+    response = _json(HTTPStatus.SERVICE_UNAVAILABLE, code=refusal.code, detail=str(refusal))
+    response["Retry-After"] = refusal.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
+    return response
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

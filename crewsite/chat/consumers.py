@@ -33,6 +33,7 @@ from crewsite.chat.runner import runner
 from crewsite.chat.selectors import conversation_for, standing
 from crewsite.chat.services import turns_interrupt
 from crewsite.chat.threads import in_database
+from crewsite.jobs.errors import MaintenanceInProgress
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -74,7 +75,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self._open(conversation)
 
     async def _open(self, conversation: Conversation) -> None:
-        await in_database(turns_interrupt)
+        with contextlib.suppress(MaintenanceInProgress):  # reading goes on; the next socket tidies up
+            await in_database(turns_interrupt)
         self.subscription = hub.subscribe(conversation.pk)
         self.delivery = Delivery(conversation, self._send)
         now = await in_database(standing, conversation)
@@ -113,6 +115,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await Actions(self.who, conversation, self.delivery).act(request)
         except frames.BadFrame as error:
             await self._send(error_frame(error.code, str(error), **error.fields))
+        except MaintenanceInProgress as error:
+            await self._send(error_frame("maintenance", str(error)))
         except Exception:
             logger.exception("A chat frame failed.")
             await self._send(error_frame("internal", "Something went wrong here; the log has the details."))

@@ -40,6 +40,10 @@ class Missed:
     running: Turn | None
 
 
+def turns_running() -> int:
+    return Turn.objects.filter(state=Turn.State.RUNNING).count()
+
+
 def conversation_for(
     user: User, conversation_id: UUID, *, token: ApiToken | None = None
 ) -> Conversation | None:

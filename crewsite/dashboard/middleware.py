@@ -1,13 +1,18 @@
-"""Headers that depend on the page: the admin theme's exception from the content policy, and no caching of
-personal pages. The policy itself is in settings."""
+"""Headers that depend on the page (their policy is in settings), and the answer to a write that came under
+maintenance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
+
+from crewsite.api.errors import API_PREFIX, maintenance_problem
+from crewsite.jobs.constants import MAINTENANCE_RETRY_AFTER_SECONDS
+from crewsite.jobs.errors import MaintenanceInProgress
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponseBase
@@ -36,4 +41,23 @@ class PageHeadersMiddleware:
         user = getattr(request, "user", None)
         if user is not None and user.is_authenticated and "Cache-Control" not in response.headers:
             patch_cache_control(response, no_store=True)
+        return response
+
+
+class MaintenanceMiddleware:
+    """A refused write of any view, admin included, as 503: a page for people, problem JSON for programs."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        if not isinstance(exception, MaintenanceInProgress):
+            return None
+        if request.path.startswith(API_PREFIX):
+            return maintenance_problem(exception)
+        response = render(request, "503.html", {"reason": str(exception)}, status=503)
+        response["Retry-After"] = exception.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
         return response

@@ -49,7 +49,13 @@ class JobAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     def retry(self, request: HttpRequest, queryset: QuerySet[Job]) -> None:
         jobs = list(queryset)
         done = sum(services.job_retry(job) is not None for job in jobs)
-        self._report(request, done, len(jobs), "queued again", "cannot be retried (not failed, or no task)")
+        self._report(
+            request,
+            done,
+            len(jobs),
+            "queued again",
+            "cannot be retried (not failed, no task, or done before)",
+        )
 
     def _report(self, request: HttpRequest, done: int, asked: int, what: str, else_what: str) -> None:
         if done:
@@ -60,7 +66,7 @@ class JobAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
 
 @admin.register(Lease)
 class LeaseAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
-    list_display = ["name", "owner", "acquired_at", "expires_at"]
+    list_display = ["name", "note", "owner", "acquired_at", "expires_at"]
     search_fields = ["name", "owner"]
 
 

@@ -8,8 +8,12 @@ class JobsConfig(AppConfig):
     verbose_name = "Jobs"
 
     def ready(self) -> None:
+        from django.db.backends.signals import connection_created
         from django_q.signals import post_spawn
 
+        from crewsite.jobs import checks  # noqa: F401
+        from crewsite.jobs.store import watch_connection
         from crewsite.jobs.worker_start import on_spawn
 
+        connection_created.connect(watch_connection, dispatch_uid="crewsite.jobs")
         post_spawn.connect(on_spawn, dispatch_uid="crewsite.jobs")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-# A job whose worker showed no life for this long is given up. A step between two progress reports, such as
-# one slow batch or one model call with its retries, stays well under it.
-JOB_LEASE_SECONDS: Final = 600
+# `job_run` says every half minute that its process lives, whatever its step is doing. A job silent for six
+# beats has lost its process: a killed worker is noticed within three to four minutes.
+JOB_BEAT_SECONDS: Final = 30
+JOB_LEASE_SECONDS: Final = 180
 
 # A queued job that no worker began within a day lost its place in the queue.
 JOB_QUEUED_HOURS: Final = 24
@@ -27,3 +28,12 @@ SCHEDULE_PREFIX: Final = "crew: "
 # As wide as the column; a longer reason keeps its beginning.
 MESSAGE_MAX_CHARS: Final = 300
 ERROR_MAX_CHARS: Final = 8_000
+
+# The exclusive lease under which nobody else writes (chapter 04, 4.4; chapter 12, 12.4: 30 minutes, and 30 s
+# for jobs and turns that run). Every process looks once a second.
+MAINTENANCE: Final = "maintenance"
+MAINTENANCE_SECONDS: Final = 1_800
+MAINTENANCE_GRACE_SECONDS: Final = 30
+MAINTENANCE_POLL_SECONDS: Final = 0.2
+MAINTENANCE_RETRY_AFTER_SECONDS: Final = 60
+STORE_LOOK_SECONDS: Final = 1.0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from crewsite.jobs.constants import SCHEDULE_PREFIX
@@ -70,11 +71,13 @@ def _install(row: Schedule | None, name: str, spec: ScheduleSpec) -> str:
         return "created"
     if all(getattr(row, field) == value for field, value in fields.items()):
         return "unchanged"
-    retimed = (row.schedule_type, row.cron) != (fields["schedule_type"], fields["cron"])
+    rhythm = ("schedule_type", "cron", "minutes")
+    retimed = any(getattr(row, field) != fields[field] for field in rhythm)
     for field, value in fields.items():
         setattr(row, field, value)
     row.full_clean()
     if retimed:
-        row.next_run = row.calculate_next_run()
+        # From now on: the old rhythm's next run may be a day off.
+        row.next_run = row.calculate_next_run(timezone.now())
     row.save()
     return "updated"

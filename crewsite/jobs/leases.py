@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache
+from typing import Any
 
 from django.db import connection
 from django.utils import timezone
@@ -31,7 +32,13 @@ def process_owner() -> str:
 
 
 def lease_acquire(
-    name: str, *, owner: str | None = None, seconds: float, now: datetime | None = None
+    name: str,
+    *,
+    owner: str | None = None,
+    seconds: float,
+    code: str = "",
+    note: str = "",
+    now: datetime | None = None,
 ) -> Lease | None:
     """Take the lease if nobody holds it or its holder let it expire; None if somebody else has it.
 
@@ -39,7 +46,13 @@ def lease_acquire(
     """
     now = now or timezone.now()
     owner = owner or f"{process_owner()}:{secrets.token_hex(4)}"
-    fields = {"owner": owner, "acquired_at": now, "expires_at": now + timedelta(seconds=seconds)}
+    fields: dict[str, Any] = {
+        "owner": owner,
+        "acquired_at": now,
+        "expires_at": now + timedelta(seconds=seconds),
+        "code": code,
+        "note": note,
+    }
     if not Lease.objects.filter(name=name, expires_at__lte=now).update(**fields):
         if Lease.objects.filter(name=name).exists():
             return None

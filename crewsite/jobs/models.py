@@ -15,6 +15,12 @@ class JobQuerySet(models.QuerySet["Job"]):
     def of_kind(self, kind: str) -> JobQuerySet:
         return self.filter(kind=kind)
 
+    def with_retry(self) -> JobQuerySet:
+        """Each with `retried_as`: the id of the job that runs it again, or None."""
+        return self.annotate(
+            retried_as=models.Subquery(Job.objects.filter(retry_of=models.OuterRef("pk")).values("pk")[:1])
+        )
+
 
 class Job(models.Model):
     """One run of background work. `done` of `total` units; a dead worker is seen by its stale heartbeat."""
@@ -36,6 +42,17 @@ class Job(models.Model):
     detail = models.JSONField(
         default=dict, blank=True, help_text="State of the kind itself, such as a download's step."
     )
+    workspace_id = models.BigIntegerField(
+        null=True, blank=True, help_text="Id of the workspace it works for. Empty: the whole site."
+    )
+    retry_of = models.OneToOneField(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="retried_by",
+        help_text="The failed or cancelled job that this one runs again; each is retried once.",
+    )
     message = models.CharField(max_length=300, blank=True)
     error = models.TextField(blank=True)
     lease_owner = models.CharField(max_length=100, blank=True)
@@ -52,10 +69,20 @@ class Job(models.Model):
         indexes = [
             models.Index(fields=["state", "kind"], name="jobs_job_state"),
             models.Index(fields=["kind", "-id"], name="jobs_job_kind"),
+            models.Index(fields=["workspace_id", "-id"], name="jobs_job_workspace"),
         ]
 
     def __str__(self) -> str:
         return f"{self.kind} #{self.pk} ({self.state})"
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in {Job.State.QUEUED, Job.State.RUNNING}
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether a retry makes sense: it ended short of its goal and names what to run."""
+        return self.state in {Job.State.FAILED, Job.State.CANCELLED} and bool(self.task)
 
 
 class Lease(models.Model):
@@ -65,6 +92,8 @@ class Lease(models.Model):
     owner = models.CharField(max_length=100)
     expires_at = models.DateTimeField(db_index=True)
     acquired_at = models.DateTimeField(default=timezone.now)
+    code = models.CharField(max_length=32, blank=True, help_text="Why it is held, for programs.")
+    note = models.CharField(max_length=200, blank=True, help_text="Why it is held, for people.")
 
     class Meta:
         ordering = ["name"]
@@ -85,3 +114,12 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class StoreState(models.Model):
+    """One row: the number that changes whenever the rows were replaced under the running processes."""
+
+    generation = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"generation {self.generation}"

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from crewsite.jobs.constants import SCHEDULE_GONE_SECONDS, WORKER_GONE_SECONDS
-from crewsite.jobs.models import Heartbeat
+from crewsite.jobs.models import Heartbeat, Job
 
 
 def heartbeat_at(name: str) -> datetime | None:
@@ -26,6 +26,10 @@ def worker_is_alive(*, now: datetime | None = None) -> bool:
 def schedule_is_alive(*, now: datetime | None = None) -> bool:
     """Whether the minute heartbeat task is being run: false while every worker is busy for long, too."""
     return _recent(heartbeat_at("schedule"), SCHEDULE_GONE_SECONDS, now)
+
+
+def jobs_running() -> int:
+    return Job.objects.filter(state=Job.State.RUNNING).count()
 
 
 def _recent(at: datetime | None, seconds: int, now: datetime | None) -> bool:

@@ -10,9 +10,11 @@ from contextvars import ContextVar
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from crewsite.jobs.beats import beating
 from crewsite.jobs.constants import (
     ERROR_MAX_CHARS,
     JOB_KEEP_DAYS,
@@ -21,8 +23,10 @@ from crewsite.jobs.constants import (
     MESSAGE_MAX_CHARS,
 )
 from crewsite.jobs.leases import process_owner
-from crewsite.jobs.models import Heartbeat, Job
+from crewsite.jobs.models import Heartbeat, Job, Lease
 from crewsite.jobs.queue import enqueue
+from crewsite.jobs.store import refuse_under_maintenance, running_work
+from crewsite.security.redaction import redact
 
 logger = logging.getLogger(__name__)
 
@@ -43,8 +47,12 @@ def job_start(
     args: Sequence[Any] = (),
     total: int | None = None,
     detail: dict[str, Any] | None = None,
+    workspace_id: int | None = None,
 ) -> Job:
-    """A running job of this process. `task` and `args` (JSON values) are what a retry queues again."""
+    """A running job of this process. `task` and `args` (JSON values) are what a retry queues again.
+
+    Members of the workspace see the job; without one only operators do.
+    """
     now = timezone.now()
     return Job.objects.create(
         kind=kind,
@@ -52,6 +60,7 @@ def job_start(
         args=list(args),
         total=total,
         detail=detail or {},
+        workspace_id=workspace_id,
         state=Job.State.RUNNING,
         started_at=now,
         **_lease(now),
@@ -65,9 +74,19 @@ def job_queue(
     args: Sequence[Any] = (),
     total: int | None = None,
     detail: dict[str, Any] | None = None,
+    workspace_id: int | None = None,
+    retry_of: Job | None = None,
 ) -> Job:
     """A queued job that a worker runs as `task(*args)` unless it is cancelled before."""
-    job = Job.objects.create(kind=kind, task=task, args=list(args), total=total, detail=detail or {})
+    job = Job.objects.create(
+        kind=kind,
+        task=task,
+        args=list(args),
+        total=total,
+        detail=detail or {},
+        workspace_id=workspace_id,
+        retry_of=retry_of,
+    )
     enqueue(JOB_EXECUTE, job.pk)
     return job
 
@@ -80,6 +99,7 @@ def job_run(
     args: Sequence[Any] = (),
     total: int | None = None,
     detail: dict[str, Any] | None = None,
+    workspace_id: int | None = None,
 ) -> Iterator[Job]:
     """A job around a block: done when the block ends, failed with the reason when it raises.
 
@@ -89,14 +109,18 @@ def job_run(
     if job is not None and job.kind == kind:
         yield job
         return
-    job = job_start(kind=kind, task=task, args=args, total=total, detail=detail)
+    job = job_start(kind=kind, task=task, args=args, total=total, detail=detail, workspace_id=workspace_id)
     with _ending(job):
         yield job
 
 
 @contextmanager
 def job_resumed(job_id: int) -> Iterator[Job | None]:
-    """The same around a job that was queued; None if it was cancelled, or another worker has begun it."""
+    """The same around a job that was queued; None if it was cancelled, or another worker has begun it.
+
+    Raises MaintenanceInProgress and leaves the job queued when nothing may begin.
+    """
+    refuse_under_maintenance()
     now = timezone.now()
     begun = Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(
         state=Job.State.RUNNING, started_at=now, **_lease(now)
@@ -116,7 +140,8 @@ def job_resumed(job_id: int) -> Iterator[Job | None]:
 @contextmanager
 def _ending(job: Job) -> Iterator[None]:
     try:
-        yield
+        with beating(job), running_work():
+            yield
     except JobStopped:
         logger.info("%s #%s stopped.", job.kind, job.pk)
     except BaseException:
@@ -134,7 +159,7 @@ def job_progress(
     message: str | None = None,
     detail: dict[str, Any] | None = None,
 ) -> None:
-    """Report, and show that the worker lives. Call it between steps, at least every few minutes.
+    """Report between steps; this is where a cancelled job notices it.
 
     Raises JobStopped when the job was cancelled or given up: leave the work as it is and return.
     """
@@ -158,7 +183,7 @@ def job_finish(job: Job, *, message: str | None = None) -> bool:
 
 def job_fail(job: Job, *, error: str) -> bool:
     """Mark the job failed with its reason; False if it was cancelled or given up before."""
-    return _end(job, Job.State.FAILED, error=error[:ERROR_MAX_CHARS])
+    return _end(job, Job.State.FAILED, error=redact(error).text[:ERROR_MAX_CHARS])
 
 
 def job_cancel(job: Job) -> bool:
@@ -171,20 +196,30 @@ def job_cancel(job: Job) -> bool:
 
 
 def job_retry(job: Job) -> Job | None:
-    """Queue a failed or cancelled job again as a new row; None if it runs, is done, or names no task."""
-    if job.state not in {Job.State.FAILED, Job.State.CANCELLED} or not job.task:
+    """Queue a failed or cancelled job again as a new row; None if it runs, is done, names no task, or was
+    retried already. An ended state never changes, so two callers meet at the unique `retry_of` only.
+    """
+    job.refresh_from_db(fields=["state"])
+    if not job.is_retryable:
         return None
-    return job_queue(kind=job.kind, task=job.task, args=job.args, detail={"retry_of": job.pk})
+    try:
+        with transaction.atomic():
+            return job_queue(
+                kind=job.kind,
+                task=job.task,
+                args=job.args,
+                workspace_id=job.workspace_id,
+                retry_of=job,
+            )
+    except IntegrityError:
+        return None
 
 
 def jobs_give_up(*, now: datetime | None = None) -> int:
-    """Fail the jobs whose worker died, and queued jobs that no worker began within a day."""
+    """Fail the jobs whose process died, and queued jobs that no worker began within a day."""
     now = now or timezone.now()
-    dead = Job.objects.filter(state=Job.State.RUNNING, lease_expires_at__lte=now).update(
-        state=Job.State.FAILED,
-        finished_at=now,
-        error=f"The worker showed no life for {JOB_LEASE_SECONDS // 60} minutes. Retry to run it again.",
-    )
+    silent = Job.objects.filter(state=Job.State.RUNNING, lease_expires_at__lte=now)
+    dead = sum(_give_up(job, now) for job in silent)
     lost = Job.objects.filter(
         state=Job.State.QUEUED, created_at__lte=now - timedelta(hours=JOB_QUEUED_HOURS)
     ).update(
@@ -193,6 +228,29 @@ def jobs_give_up(*, now: datetime | None = None) -> int:
         error=f"Not begun within {JOB_QUEUED_HOURS} hours. Does the worker run? Retry to run it again.",
     )
     return dead + lost
+
+
+def _give_up(job: Job, now: datetime) -> bool:
+    heard = (job.heartbeat_at or job.created_at).strftime("%H:%M:%S UTC")
+    with transaction.atomic():
+        # A beat that came in between moved the expiry, and the job lives.
+        given_up = Job.objects.filter(
+            pk=job.pk, state=Job.State.RUNNING, lease_owner=job.lease_owner, lease_expires_at__lte=now
+        ).update(
+            state=Job.State.FAILED,
+            finished_at=now,
+            lease_expires_at=None,
+            error=(
+                f"Its process ({job.lease_owner}) showed no sign of life after {heard}; "
+                "it was probably killed. "
+                "Retry to run it again."
+            ),
+        )
+        if given_up:
+            # What it held would keep a retry waiting. Should it live after all, it learns of the loss when it
+            # renews, since every acquisition has an owner text of its own.
+            Lease.objects.filter(owner__startswith=f"{job.lease_owner}:").delete()
+    return bool(given_up)
 
 
 def jobs_forget(*, now: datetime | None = None) -> int:

@@ -8,7 +8,10 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from crewsite.jobs import services
+from crewsite.jobs.errors import MaintenanceInProgress
 from crewsite.jobs.leases import leases_reap
+from crewsite.jobs.models import Job
+from crewsite.jobs.queue import enqueue
 
 logger = logging.getLogger(__name__)
 
@@ -30,9 +33,16 @@ def heartbeat() -> dict[str, int]:
 
 def job_execute(job_id: int) -> None:
     """Run a queued job. Queued twice, or cancelled before it began, it does nothing."""
-    with services.job_resumed(job_id) as job:
-        if job is not None:
-            import_string(job.task)(*job.args)
+    try:
+        with services.job_resumed(job_id) as job:
+            if job is not None:
+                result = import_string(job.task)(*job.args)
+                if isinstance(result, dict) and result.get("skipped"):
+                    services.job_finish(job, message=f"Skipped: {result['skipped']}.")
+    except MaintenanceInProgress:
+        # Claimed in the moment before the lease was seen: back to the end of the queue, unless it had begun.
+        if Job.objects.filter(pk=job_id, state=Job.State.QUEUED).exists():
+            enqueue(services.JOB_EXECUTE, job_id)
 
 
 def jobs_prune() -> int:

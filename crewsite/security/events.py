@@ -25,6 +25,11 @@ _RING_ORIGIN = Origin(source=Source.TASK, surface=Surface.TASK)
 _counted: dict[int, tuple[int, int]] = {}
 
 
+def counts_forget() -> None:
+    """Count anew: the rows were replaced, and ids may have started over."""
+    _counted.clear()
+
+
 def event_record(
     *,
     home_id: int,

@@ -79,6 +79,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "crewsite.dashboard.middleware.PageHeadersMiddleware",
+    "crewsite.dashboard.middleware.MaintenanceMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -213,6 +214,7 @@ CONSTANCE_DATABASE_CACHE_BACKEND = None
 Q_CLUSTER = {
     "name": "crewsite",
     "orm": "default",
+    "broker_class": "crewsite.jobs.broker.Broker",
     "workers": env_int("CREW_WORKERS", 2, low=1, high=64),
     "timeout": 1800,
     "retry": 2400,
@@ -232,6 +234,16 @@ CREW_SCHEDULES = [
 # Functions without arguments: each minute after the heartbeat, and once in every worker process as it starts.
 CREW_HEARTBEAT_TASKS = ["crewsite.chat.services.turns_reap"]
 CREW_WORKER_START = ["crewsite.embeddings.service.start_loading", "crewsite.search.tasks.worker_started"]
+
+# Functions that count what runs, waited for before maintenance, and that drop what a process keeps of the rows.
+CREW_RUNNING_WORK = ["crewsite.jobs.selectors.jobs_running", "crewsite.chat.selectors.turns_running"]
+CREW_CACHES = [
+    "crewsite.security.events.counts_forget",
+    "crewsite.embeddings.service.cache_clear",
+    "crewsite.search.vector_index.registry.forget_all",
+    "memory.history.cache_clear",
+    "memory.live.forget",
+]
 
 # Inversions: what stands to the right in the import order registers here by dotted path
 # (docs/architecture.md).
@@ -255,11 +267,13 @@ CONTEXT_SOURCES = [
     "memory.context.sources.preamble.PreambleSource",
     "memory.context.sources.steering.AgentPromptSource",
     "memory.context.sources.steering.SteeringSource",
+    "memory.context.sources.reply_options.ReplyOptionsSource",
     "lessons.context.LessonsSource",
     "memory.context.sources.semantic.SemanticSource",
     "memory.context.sources.documents.DocumentsSource",
     "memory.context.sources.episodic.EpisodicSource",
     "memory.context.sources.history.HistorySource",
+    "memory.context.sources.channel.ChannelSource",
 ]
 # Statistics such as when an episode was read last are collected and written by a thread of the process.
 CREW_BACKGROUND_WRITES = True

@@ -44,7 +44,7 @@ def test_progress_is_kept_and_extends_the_claim() -> None:
     job.refresh_from_db()
     assert job.done == 2
     assert len(job.message) == 300
-    assert job.lease_expires_at > timezone.now() + timedelta(minutes=5)
+    assert job.lease_expires_at > timezone.now() + timedelta(minutes=2)
 
 
 def test_a_run_that_ends_is_done_to_its_total() -> None:
@@ -83,7 +83,7 @@ def test_a_run_that_was_given_up_cannot_write_over_the_verdict() -> None:
     assert not job_fail(job, error="late")
     job.refresh_from_db()
     assert job.state == "failed"
-    assert "no life" in job.error
+    assert "no sign of life" in job.error
 
 
 def test_a_job_of_another_process_is_not_ours_to_report_on() -> None:
@@ -142,12 +142,7 @@ def test_a_failed_job_is_retried_as_a_new_row_with_the_same_arguments() -> None:
     failed = Job.objects.get()
     again = job_retry(failed)
     assert again
-    assert (again.state, again.task, again.args, again.detail) == (
-        "queued",
-        "a.b",
-        [1, "x"],
-        {"retry_of": failed.pk},
-    )
+    assert (again.state, again.task, again.args, again.retry_of) == ("queued", "a.b", [1, "x"], failed)
 
 
 @pytest.mark.parametrize("state", ["running", "done", "queued"])

@@ -9,6 +9,7 @@ from django_q.management.commands.qcluster import Command as QclusterCommand
 
 from crewsite.checks import refuse_unsafe_start
 from crewsite.jobs.children import tie_children
+from crewsite.jobs.installation import schedule_specs, schedules_install
 
 
 class Command(QclusterCommand):
@@ -18,5 +19,6 @@ class Command(QclusterCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         os.umask(0o077)
         refuse_unsafe_start()
+        schedules_install(schedule_specs())
         tie_children()
         super().handle(*args, **options)
