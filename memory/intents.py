@@ -131,14 +131,6 @@ MAX_SENTENCES_BEFORE: Final = 2
 _GOES_ON = re.compile(
     r"[.!?;]\s|\b(?:and|but|et|und|aber|y|pero|e|mas)\s+(?:my|our|i|we|mon|ma|mein|ich|mi|o meu)\b", re.I
 )
-# "my password is hunter2", "PIN: 1234", "password hunter2"; not "the password policy asks for 12 characters",
-# "the password is in the vault".
-_SECRET = re.compile(
-    r"\b(?:pass\s?(?:word|phrase|code)|pin(?:\s+(?:code|number))?|(?:api|secret|access)[\s_-]?key|"
-    r"(?:access|api)[\s_-]?token|passwor[dt]|kennwort|mot\s+de\s+passe|contrase[ñn]a|senha)"
-    r"(?:\s*(?:\bis\b|\bist\b|\best\b|\bes\b|é|=|:)\s*\S+|\s+(?=\S*\d)\S{4,})[.!]*$",
-    re.IGNORECASE,
-)
 _FORGETTING = re.compile(
     r"(?:please\s+)?forget\s+(?:about\s+|that\s+)?(?P<what>(?!it$)\S.{2,200})", re.IGNORECASE
 )
@@ -190,11 +182,6 @@ def _requesting(message: str) -> list[str]:
     while len(sentences) > 1 and (sentences[-1].endswith("?") or _COURTESY.fullmatch(sentences[-1])):
         sentences.pop()
     return [sentence for sentence in sentences if sentence]
-
-
-def tells_secret(text: str) -> bool:
-    """Whether a text gives a password away in plain words, which no pattern for credentials knows."""
-    return _SECRET.search(text) is not None
 
 
 def forget_query(message: str) -> str:

@@ -13,7 +13,6 @@ from crewsite.security.origin import Origin, Source
 from lessons.models import Lesson
 from lessons.services import lesson_delete, lesson_undo, lesson_write
 from lessons.tools import result_data
-from memory.intents import tells_secret
 from memory.models import EpisodicMemory, SemanticMemory
 from memory.services import episodic_delete, episodic_write, memory_restore, semantic_delete, semantic_write
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 PREFIXES: Final = {"les": "lesson", "sem": "semantic", "epi": "episodic"}
 ID_MAX_DIGITS: Final = 18
-KEEP_ELSEWHERE: Final = "Not saved: That reads like a password. Store where it lives, not the secret itself."
 NOT_YOURS: Final = (
     "Somebody else had that remembered: only they and the owners of the workspace may forget it."
 )
@@ -61,9 +59,6 @@ def explicit_origin(context: ToolContext) -> Origin:
 
 def keep(context: ToolContext, intent: Intent) -> Kept:
     """Store what an explicit request asks for, in the layer that fits."""
-    if tells_secret(intent.text):
-        kind = {"rule": "lesson", "fact": "semantic"}.get(intent.kind, "episodic")
-        return Kept(ok=False, text=KEEP_ELSEWHERE, data=refusal_data("refused", "credential"), kind=kind)
     match intent.kind:
         case "rule":
             return keep_rule(context, rule=intent.text, category=intent.category)

@@ -61,6 +61,14 @@ _PLACEHOLDER: Final = re.compile(
     r"generated|incorrect)\b|(?:os|process|settings|config|self|this|request|env|secrets|vault|op|arn|https?|file|ref|data|args|"
     r"options|props)[.:(\[]|~/|(?:\.{1,2})?/[\w.][\w.-]*(?:/[\w.-]+)+|[a-z_][\w.]{0,80}[(\[]|(?:[a-z_]{1,40}\.){1,5}[a-z_]+(?:[\s,;)\"'`]|\Z))"
 )
+# "my password is hunter2", "PIN: 1234", "password hunter2", to the end of a line; not "the password policy asks for 12
+# characters", "the password is in the vault".
+_SPOKEN: Final = re.compile(
+    r"(?:(?<![^\W_])(?:pass\s?(?:word|phrase|code)|pin(?:\s(?:code|number))?|(?:api|secret|access)[\s_-]?key|(?:access|api)[\s_-]?token|"
+    r"passwor[dt]|kennwort|mot\sde\spasse|contrase[ñn]a|senha|пароль)|密码|密碼|パスワード|비밀번호(?:는|가)?)"
+    r"(?:\s{0,3}(?:\b(?:is|ist|est|es)\b|é|[=:：是は]|—)\s{0,3}(?P<v>\S{1,512})|\s{1,3}(?P<w>(?=\S{0,512}\d)\S{4,512}))\s{0,3}$",
+    re.IGNORECASE | re.MULTILINE,
+)
 # Letters alone are prose or a type if a sentence or code goes on ("the secret: patience and time", `token: ApiToken,`).
 _PROSE: Final = re.compile(r"[a-z'’-]+(?:[,.;:]?[ \t]+[a-z(]|[ \t]?[|)=,])")
 _ASCII_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -150,6 +158,13 @@ def _assigned(text: str) -> Iterator[Found]:
         if value:
             done = value.end()
             yield Found(*_narrowed(value), "password")
+
+
+def spoken_passwords(text: str) -> Iterator[Found]:
+    """Passwords told in plain words. Not among `credentials_in`: a talk about passwords would be full of holes."""
+    for match in _SPOKEN.finditer(text):
+        if not _PLACEHOLDER.match((match["v"] or match["w"]).lower()):
+            yield Found(*_narrowed(match), "password")
 
 
 def _aws_secrets(text: str) -> Iterator[Found]:

@@ -15,7 +15,7 @@ from crewsite.security.constants import (
     SNIPPET_CHARS,
     SNIPPET_SOURCE_CHARS,
 )
-from crewsite.security.credentials import Found, credentials_in, merged
+from crewsite.security.credentials import Found, credentials_in, merged, spoken_passwords
 from crewsite.security.exfiltration import exfiltration_urls
 from crewsite.security.shadow import plain_shadow
 
@@ -63,9 +63,20 @@ def credential_families(text: str) -> tuple[str, ...]:
     return tuple(sorted({found.family for found in _all_credentials(plain_shadow(text).text)}))
 
 
+def tells_secret(text: str) -> bool:
+    """Whether a text gives a password away in plain words. No reason to redact it, one not to keep it."""
+    return next(spoken_passwords(plain_shadow(text).text), None) is not None
+
+
 def snippet(text: str) -> str:
     """The start of a refused text as an audit event may show it: redacted, one line, at most 200 chars."""
-    line = _BLANKS.sub(" ", redact(text[:SNIPPET_SOURCE_CHARS]).text).strip()
+    text = text[:SNIPPET_SOURCE_CHARS]
+    shadow = plain_shadow(text)
+    spoken = [
+        _Replacement(*shadow.span(item.start, item.end), item.family, "")
+        for item in spoken_passwords(shadow.text)
+    ]
+    line = _BLANKS.sub(" ", redact(_replaced(text, spoken)).text).strip()
     return line if len(line) <= SNIPPET_CHARS else f"{line[: SNIPPET_CHARS - 1]}…"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
-from crewsite.security.redaction import credential_families, snippet
+from crewsite.security.redaction import credential_families, snippet, tells_secret
 from crewsite.security.screening import screen
 from memory.models import ReviewItem
 from memory.results import Refusal
@@ -34,6 +34,10 @@ def screen_refusal(text: str, *, where: str) -> Refusal | None:
 
 def credential_refusal(text: str) -> Refusal | None:
     families = credential_families(text)
+    if not families and tells_secret(text):
+        return Refusal(
+            "credential", "That reads like a password. Store where it lives, not the secret itself."
+        )
     if not families:
         return None
     return Refusal(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.intents import classify, detect, forget_query, tells_secret
+from memory.intents import classify, detect, forget_query
 
 
 @pytest.mark.parametrize(
@@ -144,33 +144,6 @@ def test_a_value_that_goes_on_with_another_statement_is_kept_as_it_was_said() ->
     assert classify(text).kind == "episode"
     assert classify("my name is Anna. I live in Paris").text == "my name is Anna. I live in Paris"
     assert classify("my wife's name is Eve").key == "user.wife_name"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "my password is hunter2",
-        "password hunter2",
-        "the PIN: 1234",
-        "my api key is abc",
-        "mein Passwort ist geheim",
-    ],
-)
-def test_a_password_in_plain_words_is_seen(text: str) -> None:
-    assert tells_secret(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "the password policy asks for 12 characters",
-        "the password is in the vault",
-        "always hash a password",
-        "the token budget is 4000",
-    ],
-)
-def test_a_remark_about_passwords_is_none(text: str) -> None:
-    assert not tells_secret(text)
 
 
 def test_what_shall_be_forgotten_is_named() -> None:

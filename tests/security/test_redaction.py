@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crewsite.security import credentials
-from crewsite.security.redaction import credential_families, redact, snippet
+from crewsite.security.redaction import credential_families, redact, snippet, tells_secret
 
 Y36 = "y" * 36
 HOSTILE_CHARS = 1_000_000
@@ -217,3 +217,42 @@ def test_one_hostile_megabyte_per_pattern_under_two_seconds(trigger: str) -> Non
     started = time.process_time()
     redact(hostile)
     assert time.process_time() - started < 2.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my password is hunter2",
+        "password hunter2",
+        "the PIN: 1234",
+        "my api key is abc",
+        "mein Passwort ist geheim",
+        "user.wifi_password: hunter2",
+        "le mot de passe est hunter2.",
+        "我的密码是 hunter2",
+        "the wifi is guest\nits password is hunter2\nask Tom",
+    ],
+)
+def test_a_password_in_plain_words_is_seen(text: str) -> None:
+    assert tells_secret(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password policy asks for 12 characters",
+        "the password is in the vault",
+        "always hash a password",
+        "the token budget is 4000",
+        "pref.password_manager: bitwarden",
+        "the API key is expired",
+        "my password is [REDACTED:password]",
+    ],
+)
+def test_a_remark_about_passwords_is_none(text: str) -> None:
+    assert not tells_secret(text)
+
+
+def test_an_audit_snippet_holds_no_password_in_plain_words() -> None:
+    assert "hunter2" not in snippet("my password is hunter2")
+    assert snippet("my password is hunter2").startswith("my password is [REDACTED:password]")
