@@ -205,6 +205,13 @@ def _is_seen(char: str) -> bool:
     return unicodedata.category(char)[0] not in "ZCM" and char not in _BLANK_LETTERS
 
 
+def importance_refusal(importance: Any) -> Refusal | None:
+    """Out of range is clamped; what is no number at all says nothing, and is told so. None is the default."""
+    if importance is None or (isinstance(importance, int | float) and not math.isnan(importance)):
+        return None
+    return Refusal("importance_range", "An importance is a number from 0 to 1.")
+
+
 def clamp_importance(importance: Any) -> float:
     """0..1; what is no number counts as the default."""
     if not isinstance(importance, int | float) or (isinstance(importance, float) and math.isnan(importance)):
@@ -218,10 +225,11 @@ class Tags:
     dropped: tuple[str, ...]
 
 
-def tags_of(tags: Iterable[str]) -> Tags:
-    """Folded, without duplicates, at most ten;
+def tags_of(tags: Iterable[str] | str | None) -> Tags:
+    """Folded, without duplicates, at most ten; a text is a list with commas or blanks.
     `dropped` lists as given those that are no tags or are too many.
     """
+    tags = tags.replace(",", " ").split() if isinstance(tags, str) else tags or ()
     kept: list[str] = []
     dropped: list[str] = []
     for raw in tags:

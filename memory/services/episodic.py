@@ -24,7 +24,7 @@ from memory.constants import DEFAULT_IMPORTANCE, NEIGHBOURS_LOOKED_AT, threshold
 from memory.live import episodic_max_rows
 from memory.models import EpisodicMemory, ReviewItem
 from memory.results import EpisodicEdit, EpisodicResult, Refusal
-from memory.rules import clamp_importance, tags_of, text_refusal
+from memory.rules import clamp_importance, importance_refusal, tags_of, text_refusal
 from memory.services.gate import gate, refusal_record
 from memory.services.locks import home_locked
 from memory.services.review import review_add
@@ -49,7 +49,7 @@ class EpisodicDraft:
 
     text: str
     importance: float = DEFAULT_IMPORTANCE
-    tags: tuple[str, ...] = ()
+    tags: Iterable[str] | str | None = ()
     created_at: dt.datetime | None = None
 
 
@@ -79,7 +79,7 @@ def episodic_write(
     text: str,
     origin: Origin,
     importance: float = DEFAULT_IMPORTANCE,
-    tags: Iterable[str] = (),
+    tags: Iterable[str] | str | None = (),
     created_at: dt.datetime | None = None,
     preserve: bool = False,
     defer_embedding: bool = False,
@@ -94,7 +94,7 @@ def episodic_write(
     only exact duplicates are seen and the backfill embeds the row.
     """
     now = now or timezone.now()
-    draft = EpisodicDraft(text, importance, tuple(tags), created_at)
+    draft = EpisodicDraft(text, importance, tags, created_at)
     prepared = prepare(draft, home=home, origin=origin, now=now, override_screen=override_screen)
     if isinstance(prepared, Refusal):
         return EpisodicResult("refused", None, prepared.code, prepared.message)
@@ -149,12 +149,12 @@ def episodic_edit(
     row: EpisodicMemory,
     text: str,
     importance: float,
-    tags: Iterable[str],
+    tags: Iterable[str] | str | None,
     origin: Origin,
     now: dt.datetime | None = None,
 ) -> EpisodicEdit:
     """Correct a live episode in place, under the rules of a new one; the event keeps the old text."""
-    draft = EpisodicDraft(text, importance, tuple(tags), row.created_at)
+    draft = EpisodicDraft(text, importance, tags, row.created_at)
     prepared = prepare(draft, home=row.home, origin=origin, now=now or timezone.now(), queue_refused=False)
     if isinstance(prepared, Refusal):
         return EpisodicEdit("refused", row, prepared.code, prepared.message)
@@ -202,7 +202,7 @@ def prepare(
         tags_of(draft.tags),
         clamp_importance(draft.importance),
     )
-    refusal = text_refusal(text)
+    refusal = text_refusal(text) or importance_refusal(draft.importance)
     if refusal is not None:
         refusal_record(refusal, text, home=home, memory_type=KIND, origin=origin)
         return refusal

@@ -164,7 +164,7 @@ def _check(
         or confidence_refusal(confidence, is_explicit=origin.is_explicit)
     )
     if refusal is not None:
-        text = f"{key} = {cleaned!r}"
+        text = f"{key} = {_quoted(cleaned)}"
         refusal_record(refusal, text, home=home, memory_type=KIND, origin=origin)
         return refusal
     payload = {"key": key, "value": cleaned, "confidence": float(confidence)}
@@ -177,6 +177,14 @@ def _check(
         override_screen=override_screen,
     )
     return refusal or (cleaned,)
+
+
+def _quoted(value: Any) -> str:
+    """For the audit of a refusal: Python writes no number of more than 4,300 digits."""
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return f"<{type(value).__name__}>"
 
 
 def _has_builtin_prefix(key: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -257,3 +258,26 @@ class TestByMeaning:
         stored(home, "again the office coffee machine is broken")
         result = memory_restore(row=gone, origin=EXPLICIT)
         assert (result.outcome, result.code) == ("refused", "duplicate")
+
+
+def test_tags_given_as_text_or_not_at_all_are_tags(home: Workspace) -> None:
+    row = episodic_write(home=home, text="The build server moved.", origin=EXPLICIT, tags="work, build").row
+    assert row is not None
+    assert row.tags == ["work", "build"]
+    assert (
+        episodic_write(home=home, text="The build server left.", origin=EXPLICIT, tags=None).row is not None
+    )
+
+
+@pytest.mark.parametrize("importance", [math.nan, "high", [1]])
+def test_an_importance_that_is_no_number_is_refused_by_name(home: Workspace, importance: Any) -> None:
+    result = episodic_write(home=home, text="The build server moved.", origin=EXPLICIT, importance=importance)
+    assert (result.outcome, result.code) == ("refused", "importance_range")
+    assert not EpisodicMemory.all_objects.exists()
+
+
+@pytest.mark.parametrize(("importance", "kept"), [(math.inf, 1.0), (-math.inf, 0.0), (7, 1.0), (None, 0.5)])
+def test_an_importance_out_of_range_is_clamped(home: Workspace, importance: Any, kept: float) -> None:
+    result = episodic_write(home=home, text="The build server moved.", origin=EXPLICIT, importance=importance)
+    assert result.row is not None
+    assert result.row.importance == kept

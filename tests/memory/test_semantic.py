@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -261,3 +262,11 @@ def test_a_value_that_a_person_brought_back_outlives_automatic_writes(home: Work
     assert memory_restore(row=rome, origin=EXPLICIT).outcome == "restored"
     later = semantic_write(home=home, key="user.city", value="Bern", confidence=0.99, origin=CONSOLIDATION)
     assert (later.outcome, later.code) == ("refused", "conflict_skip")
+
+
+@pytest.mark.parametrize(
+    "value", [[10**5_000], {"n": [10**5_000]}, [math.nan], [-math.inf]], ids=["long", "inside", "nan", "inf"]
+)
+def test_a_number_nobody_can_write_is_refused(home: Workspace, value: Any) -> None:
+    result = semantic_write(home=home, key="user.number", value=value, origin=EXPLICIT)
+    assert (result.outcome, result.code) == ("refused", "value_not_json")
