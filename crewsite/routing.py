@@ -7,7 +7,8 @@ from channels.routing import URLRouter
 from django.urls import re_path
 
 from crewsite.chat.constants import CLOSE_NOT_FOUND
-from crewsite.chat.routing import websocket_urlpatterns
+from crewsite.chat.routing import websocket_urlpatterns as chat_urls
+from crewsite.dashboard.routing import websocket_urlpatterns as dashboard_urls
 
 
 class Nowhere(AsyncWebsocketConsumer):
@@ -18,4 +19,4 @@ class Nowhere(AsyncWebsocketConsumer):
         await self.close(code=CLOSE_NOT_FOUND)
 
 
-websockets = URLRouter([*websocket_urlpatterns, re_path(r"", Nowhere.as_asgi())])
+websockets = URLRouter([*chat_urls, *dashboard_urls, re_path(r"", Nowhere.as_asgi())])

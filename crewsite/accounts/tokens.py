@@ -40,7 +40,7 @@ def token_is_live(token: ApiToken, *, now: datetime | None = None) -> bool:
 
 
 def token_touch(token: ApiToken, *, now: datetime | None = None) -> None:
-    """Note the use, at most once a minute. Not under maintenance, where reading goes on and writing does not."""
+    """Note the use, at most once a minute; not under maintenance, where reading must go on."""
     if maintenance_now() is not None:
         return
     now = now or timezone.now()

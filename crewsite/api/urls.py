@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from crewsite.api import (
+    jobs,
     schema,  # noqa: F401  (registers how tokens are described)
     views,
 )
@@ -20,6 +21,10 @@ urlpatterns = [
     path("conversations/", views.Conversations.as_view()),
     path("conversations/<uuid:conversation_id>/messages/", views.Messages.as_view()),
     path("lessons/", views.Lessons.as_view()),
+    path("jobs/", jobs.Jobs.as_view()),
+    path("jobs/<int:job_id>/", jobs.JobDetail.as_view()),
+    path("jobs/<int:job_id>/cancel", jobs.JobCancel.as_view()),
+    path("jobs/<int:job_id>/retry", jobs.JobRetry.as_view()),
     path("schema/", SpectacularAPIView.as_view(), name="api_schema"),
     path(
         "docs/",

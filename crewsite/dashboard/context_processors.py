@@ -8,6 +8,8 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
+from crewsite.jobs.store import maintenance_now
+
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
@@ -17,6 +19,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "crew": {
             "version": settings.CREW_VERSION,
             "nav": SimpleLazyObject(lambda: navigation(request)),
+            "maintenance": SimpleLazyObject(maintenance_now),
             "model_connected": SimpleLazyObject(model_connected),
         }
     }
@@ -36,6 +39,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         ("Home", reverse("dashboard:home"), False),
         ("Chat", reverse("chat:home"), False),
         ("Context", reverse("dashboard:context"), False),
+        ("Jobs", reverse("dashboard:jobs"), False),
         ("Status", reverse("dashboard:status"), embedder_status().state != "ready"),
     ]
     if getattr(request.user, "is_staff", False):
