@@ -1,21 +1,30 @@
-"""Admin bases every app shares: read-only pages for derived and audit rows, and undoable pages for
-tombstonable rows."""
+"""Admin bases every app shares: lists that survive any address, read-only pages for derived and audit rows,
+and undoable pages for tombstonable rows."""
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import EmptyResultSet, PermissionDenied
+from django.http import Http404, HttpResponseRedirect
+from django.urls import path, reverse
 from django.utils.html import format_html
+from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
+from unfold.views import ChangeList
 
 from crewsite.security.origin import Origin, Source, Surface
 
 if TYPE_CHECKING:
     from django.db import models
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
+    from django.urls import URLPattern
 
 
 def admin_origin(request: HttpRequest) -> Origin:
@@ -28,7 +37,30 @@ def pretty_json(value: Any) -> str:
     return format_html("<pre>{}</pre>", json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
-class ReadOnlyModelAdmin(ModelAdmin):
+class SiteChangeList(ChangeList):
+    """Values no calendar has (`created_at__year=99999`) are found only when the query becomes SQL, past the
+    point where Django turns bad parameters away; here the list answers them like any other it cannot read.
+    """
+
+    def get_queryset(self, *args: Any, **kwargs: Any) -> models.QuerySet[Any]:
+        try:
+            rows: models.QuerySet[Any] = super().get_queryset(*args, **kwargs)
+            rows.query.sql_with_params()
+        except EmptyResultSet:
+            return rows
+        except (ValueError, OverflowError) as error:
+            raise IncorrectLookupParameters(error) from error
+        return rows
+
+
+class SiteModelAdmin(ModelAdmin):
+    """What every page of the site's admin shares."""
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return SiteChangeList
+
+
+class ReadOnlyModelAdmin(SiteModelAdmin):
     """Nobody adds, changes or deletes these rows by hand, superusers included."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -60,15 +92,16 @@ class OperatorOnlyMixin:
         return request.user.is_superuser and bool(super().has_delete_permission(request, obj))  # type: ignore[misc]
 
 
-class UndoableModelAdmin(ModelAdmin):
+class UndoableModelAdmin(SiteModelAdmin):
     """Lists live and tombstoned rows; deleting means tombstoning, and both ways go through the app's
-    services.
+    services, from the list and from the row's page.
 
     Subclasses implement `tombstone_row` and `restore_row`; each returns an empty text on success, else
     the refusal.
     """
 
     actions = ["tombstone_selected", "restore_selected"]
+    change_form_outer_before_template = "admin/row_buttons.html"
 
     @display(description="State", ordering="is_deleted", label={"in use": "success", "deleted": "danger"})
     def state(self, row: Any) -> tuple[str, str]:
@@ -93,6 +126,36 @@ class UndoableModelAdmin(ModelAdmin):
     def restore_row(self, row: Any, origin: Origin) -> str:
         raise NotImplementedError
 
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        context["may_undo"] = self.has_change_permission(request)
+        response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
+        return response
+
+    def get_urls(self) -> list[URLPattern]:
+        urls: list[URLPattern] = super().get_urls()
+        for name in ("tombstone", "restore"):
+            view = self.admin_site.admin_view(require_POST(partial(self._act_on_one, name)))
+            urls.insert(0, path(f"<path:object_id>/{name}/", view, name=self._page(name)))
+        return urls
+
+    def _page(self, name: str) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{name}"
+
+    def _act_on_one(self, name: str, request: HttpRequest, object_id: str) -> HttpResponse:
+        row = self.get_object(request, unquote(object_id))
+        if row is None:
+            raise Http404
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        chosen = self.model.all_objects.filter(pk=row.pk)
+        if name == "tombstone":
+            self.tombstone_selected(request, chosen)
+        else:
+            self.restore_selected(request, chosen)
+        return HttpResponseRedirect(reverse(f"admin:{self._page('change')}", args=[row.pk]))
+
     @admin.action(description="Delete (can be restored)")
     def tombstone_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
         self._each(request, queryset.filter(is_deleted=False), self.tombstone_row, "deleted")
@@ -102,11 +165,14 @@ class UndoableModelAdmin(ModelAdmin):
         self._each(request, queryset.filter(is_deleted=True), self.restore_row, "restored")
 
     def _each(self, request: HttpRequest, queryset: models.QuerySet[Any], act: Any, word: str) -> None:
-        done = 0
-        for row in queryset:
+        rows, done = list(queryset), 0
+        for row in rows:
             refusal = act(row, admin_origin(request))
             if refusal:
                 self.message_user(request, f"{row}: {refusal}", messages.WARNING)
             else:
                 done += 1
-        self.message_user(request, f"{done} {word}.", messages.SUCCESS)
+        if done:
+            self.message_user(request, f"{done} {word}.", messages.SUCCESS)
+        elif not rows:
+            self.message_user(request, f"Nothing to do: {word} already.", messages.INFO)

@@ -13,7 +13,7 @@ from lessons.models import Lesson
 from lessons.rules import draft_of
 from lessons.services import lesson_delete, lesson_edit, lesson_pin, lesson_restore, lesson_write
 from lessons.services.index import KIND
-from memory.admin.base import OwnWorkspacesMixin, ServiceSavedMixin, author_of, events_of
+from memory.admin.base import ExplainedMixin, OwnWorkspacesMixin, ServiceSavedMixin, author_of
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -45,8 +45,9 @@ class LessonForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Lesson)
-class LessonAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAdmin):
+class LessonAdmin(OwnWorkspacesMixin, ExplainedMixin, ServiceSavedMixin, UndoableModelAdmin):
     form = LessonForm
+    layer_name = KIND
     list_display = [
         "short_rule",
         "category",
@@ -70,12 +71,12 @@ class LessonAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAdmin):
         "conversation",
         "created_at",
         "updated_at",
+        "valid_from",
         "superseded_by",
         "is_deleted",
         "deleted_at",
         "deleted_reason",
         "uid",
-        "events",
     ]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -133,7 +134,3 @@ class LessonAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAdmin):
     def short_rule(self, row: Lesson) -> str:
         text = row.rendered
         return text if len(text) <= RULE_SHOWN_CHARS else f"{text[:RULE_SHOWN_CHARS]}…"
-
-    @admin.display(description="Events")
-    def events(self, row: Lesson) -> str:
-        return events_of(row, KIND)

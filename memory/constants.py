@@ -70,6 +70,8 @@ PREFERENCES_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.026)
 PROJECTS_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.039)
 HISTORY_MAX_CHARS: Final = int(CONTEXT_BUDGET_BASE_CHARS * 0.16)
 
+DIFF_CONTEXT_LINES: Final = 2  # equal lines around a change, so that it reads in its place
+VERSIONS_LISTED: Final = 50  # of a document on its page; the list of the table has them all
 EXPLAINED_EVENTS: Final = 20  # the last events and injections of a row tell its story; the trail keeps all
 EXPLAINED_INJECTIONS: Final = 10
 REVIEW_SUMMARY_MAX_CHARS: Final = 300

@@ -1,9 +1,14 @@
-"""Layers 1 and 2 as a prompt shows them: the version in force, cut at a line when it is over its cap."""
+"""Layers 1 and 2 as they are read: the version in force, cut at a line when it is over its cap, and what
+changed between two versions.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Final, Literal
 
+from memory.constants import DIFF_CONTEXT_LINES
 from memory.models import PreferencesDocument, ProjectsDocument
 
 if TYPE_CHECKING:
@@ -28,3 +33,36 @@ def fit_document(text: str, *, cap: int) -> tuple[str, bool]:
     head = text[: room + 1]
     kept = head[: head.rfind("\n")] if "\n" in head else ""
     return f"{kept.rstrip()}\n{CUT_MARKER}".lstrip("\n"), True
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """`gap` stands for equal lines that are left out; its text says how many."""
+
+    kind: Literal["same", "added", "removed", "gap"]
+    text: str
+
+    @property
+    def sign(self) -> str:
+        return {"same": " ", "added": "+", "removed": "-", "gap": "…"}[self.kind]
+
+
+def line_diff(old: str, new: str, *, around: int = DIFF_CONTEXT_LINES) -> tuple[DiffLine, ...]:
+    """What changed line by line, with `around` equal lines on each side; nothing when the texts are equal."""
+    before, after = old.splitlines(), new.splitlines()
+    lines: list[DiffLine] = []
+    shown_until = 0
+    for group in SequenceMatcher(None, before, after).get_grouped_opcodes(around):
+        lines += _gap(group[0][1] - shown_until)
+        for kind, a, b, c, d in group:
+            if kind == "equal":
+                lines += [DiffLine("same", text) for text in before[a:b]]
+                continue
+            lines += [DiffLine("removed", text) for text in before[a:b]]
+            lines += [DiffLine("added", text) for text in after[c:d]]
+        shown_until = group[-1][2]
+    return (*lines, *_gap(len(before) - shown_until)) if lines else ()
+
+
+def _gap(count: int) -> list[DiffLine]:
+    return [DiffLine("gap", f"{count} {'line' if count == 1 else 'lines'} as before")] if count > 0 else []

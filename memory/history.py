@@ -21,6 +21,7 @@ from memory.constants import (
     HISTORY_FIRST_ENTRY_DAYS,
     HISTORY_FULL_DAYS,
 )
+from memory.live import history_max_days
 from memory.models import HistoryEntry
 from memory.results import HistoryText
 
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
 
 DAY_GAP: Final = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """One of the five ages of an entry: from so many local days on, until so many (None: for good)."""
+
+    name: str
+    label: str
+    from_days: int
+    until_days: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +59,26 @@ class Day:
     shown: tuple[Entry, ...] = ()
 
 
+def history_ages() -> tuple[Age, ...]:
+    """The five ages as the prune stands now; the last ends with the next prune."""
+    kept_days = history_max_days()
+    return (
+        Age("full", "In full", 0, HISTORY_FULL_DAYS),
+        Age("first", "First entry of the day", HISTORY_FULL_DAYS, HISTORY_FIRST_ENTRY_DAYS),
+        Age("counted", "Number of the day", HISTORY_FIRST_ENTRY_DAYS, HISTORY_DAYS),
+        Age("stored", "Stored, not shown", HISTORY_DAYS, max(HISTORY_DAYS, kept_days)),
+        Age("due", "Due to be pruned", kept_days),
+    )
+
+
 def zone_of(workspace: Workspace) -> dt.tzinfo:
-    """The workspace's time zone; UTC when its name is not known on this machine."""
+    return zone_named(workspace.time_zone)
+
+
+def zone_named(name: str) -> dt.tzinfo:
+    """A workspace's time zone; UTC when its name is not known on this machine."""
     try:
-        return ZoneInfo(workspace.time_zone)
+        return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return dt.UTC
 

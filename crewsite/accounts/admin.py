@@ -4,27 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import knox.admin  # noqa: F401  (registers its page now, so that it can be taken away below)
+# Both register their pages when imported, so that they can be taken away below.
+import axes.admin
+import knox.admin  # noqa: F401
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from knox.models import get_token_model
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import TabularInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from crewsite.accounts.models import ApiToken, LoginLink, Membership, User, Workspace
 from crewsite.accounts.selectors import outsiders, sharing_problem
 from crewsite.accounts.services import token_revoke
-from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin, SiteModelAdmin
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
 
-for model in (get_token_model(), Group):
+for model in (get_token_model(), Group, AccessAttempt, AccessFailureLog, AccessLog):
     if admin.site.is_registered(model):
         admin.site.unregister(model)
+
+
+@admin.register(AccessAttempt)
+class AttemptAdmin(OperatorOnlyMixin, axes.admin.AccessAttemptAdmin, SiteModelAdmin):
+    """Failed sign-ins that count; deleting one lets its person try again at once."""
+
+
+@admin.register(AccessFailureLog)
+class FailureAdmin(OperatorOnlyMixin, axes.admin.AccessFailureLogAdmin, SiteModelAdmin):
+    pass
+
+
+@admin.register(AccessLog)
+class SignInAdmin(OperatorOnlyMixin, axes.admin.AccessLogAdmin, SiteModelAdmin):
+    pass
 
 
 class MembershipForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -92,7 +110,7 @@ class MembershipInline(TabularInline):
 
 
 @admin.register(User)
-class UserAdmin(OperatorOnlyMixin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+class UserAdmin(OperatorOnlyMixin, DjangoUserAdmin, SiteModelAdmin):  # type: ignore[type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -113,7 +131,7 @@ class UserAdmin(OperatorOnlyMixin, DjangoUserAdmin, ModelAdmin):  # type: ignore
 
 
 @admin.register(Workspace)
-class WorkspaceAdmin(OperatorOnlyMixin, ModelAdmin):
+class WorkspaceAdmin(OperatorOnlyMixin, SiteModelAdmin):
     form = WorkspaceForm
     list_display = ["name", "slug", "memory_home", "is_isolated", "time_zone", "language"]
     list_filter = ["is_isolated"]
@@ -128,7 +146,7 @@ class WorkspaceAdmin(OperatorOnlyMixin, ModelAdmin):
 
 
 @admin.register(Membership)
-class MembershipAdmin(OperatorOnlyMixin, ModelAdmin):
+class MembershipAdmin(OperatorOnlyMixin, SiteModelAdmin):
     form = MembershipForm
     list_display = ["user", "workspace", "role", "created_at"]
     list_filter = ["role", "workspace"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import TabularInline
 
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
-from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin, SiteModelAdmin
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -34,7 +34,7 @@ class MessageInline(TabularInline):
 
 
 @admin.register(Conversation)
-class ConversationAdmin(OperatorOnlyMixin, ModelAdmin):
+class ConversationAdmin(OperatorOnlyMixin, SiteModelAdmin):
     list_display = ["__str__", "owner", "workspace", "surface", "mode", "learns", "last_activity_at"]
     list_filter = ["surface", "mode", "learns", "workspace"]
     search_fields = ["title", "owner__username", "id"]

@@ -1,27 +1,31 @@
 """What the admin pages of memory share:
-only the viewer's workspaces, saving through services, and a row's events.
+only the viewer's workspaces, saving through services, and the story of a row.
 """
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.http import HttpResponseRedirect
-from django.utils.html import format_html, format_html_join
+from django.urls import reverse
 
 from crewsite.accounts.models import User, Workspace
 from crewsite.embeddings.service import embed_document
-from crewsite.security.models import MemoryEvent
+from memory.explain import memory_explain
+from memory.layers import layer_of
 from memory.rules import parse_value
 
 if TYPE_CHECKING:
-    from django.db.models import Model, QuerySet
+    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
 
-EVENTS_SHOWN = 20
+    from memory.explain import Explanation
+    from memory.layers import MemoryLayer
 
 
 class OwnWorkspacesMixin:
@@ -85,13 +89,47 @@ class ServiceSavedMixin:
         return self._refused(request, obj) or super().response_add(request, obj, *args, **kwargs)  # type: ignore[misc]
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        return self._refused(request, obj) or super().response_change(request, obj)  # type: ignore[misc]
+        refused = self._refused(request, obj)
+        if refused is not None:
+            return refused
+        response: HttpResponse = super().response_change(request, obj)  # type: ignore[misc]
+        if "_continue" in request.POST:
+            # A service may have made the row in force anew; editing goes on there.
+            meta = obj._meta
+            page = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[obj.pk])
+            return HttpResponseRedirect(page)
+        return response
 
     def _refused(self, request: HttpRequest, obj: Any) -> HttpResponse | None:
         if not obj._refusal:
             return None
         messages.error(request, f"Not saved: {obj._refusal}")
         return HttpResponseRedirect(request.get_full_path())
+
+
+class ExplainedMixin:
+    """Shows under the form where the row came from, what stands before and after it, and the prompts it was
+    put into. `layer_name` names the layer.
+    """
+
+    layer_name = ""
+    change_form_outer_after_template = "admin/memory/explanation.html"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        told = partial(self._explanation, request, object_id)
+        context = {**(extra_context or {}), "explanation": told}
+        return super().change_view(request, object_id, form_url, context)  # type: ignore[misc,no-any-return]
+
+    def _explanation(self, request: HttpRequest, object_id: str) -> Explanation | None:
+        row = self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
+        layer = layer_of(self.layer_name)
+        return None if row is None or layer is None else explain_for(request, layer, row)
+
+
+def explain_for(request: HttpRequest, layer: MemoryLayer, row: Any) -> Explanation:
+    return memory_explain(layer=layer, row=row, viewer=author_of(request))
 
 
 class ConfidenceFilter(admin.SimpleListFilter):
@@ -126,22 +164,3 @@ class ValueField(forms.JSONField):
 
 def author_of(request: HttpRequest) -> User | None:
     return request.user if isinstance(request.user, User) else None
-
-
-def events_of(row: Model, memory_type: str) -> str:
-    """The last events of a row, newest first."""
-    if row.pk is None:
-        return "-"
-    events = MemoryEvent.objects.filter(memory_type=memory_type, object_id=row.pk).order_by("-id")[
-        :EVENTS_SHOWN
-    ]
-    lines = (
-        (f"{event.at:%Y-%m-%d %H:%M}", event.event, event.source, event.surface, event.actor, event.reason)
-        for event in events
-    )
-    return format_html("<ul>{}</ul>", format_html_join("", "<li>{} {} · {} {} {} {}</li>", lines))
-
-
-def folded(text: str, *, summary: str) -> str:
-    """A long text behind a line to click."""
-    return format_html("<details><summary>{}</summary><pre>{}</pre></details>", summary, text)

@@ -1,26 +1,36 @@
-"""Preferences and projects in admin:
-editing makes a version, old versions show what changed and can be restored.
+"""Preferences and projects in admin: editing makes a version, and each version shows what it changed against
+any other and comes back with one click.
 """
 
 from __future__ import annotations
 
-import difflib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from unfold.admin import ModelAdmin
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpResponseRedirect
+from django.urls import path, reverse
+from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from crewsite.rows_admin import admin_origin
-from memory.admin.base import OwnWorkspacesMixin, ServiceSavedMixin, author_of, events_of, folded
-from memory.models import PreferencesDocument, ProjectsDocument, VersionedDocument
+from crewsite.accounts.console import row_number
+from crewsite.rows_admin import SiteModelAdmin, admin_origin
+from memory.admin.base import ExplainedMixin, OwnWorkspacesMixin, ServiceSavedMixin, author_of
+from memory.constants import VERSIONS_LISTED
+from memory.documents import line_diff
+from memory.models import PreferencesDocument, ProjectsDocument
 from memory.services import document_replace, document_restore
 from memory.services.documents import LAYERS
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
+    from django.urls import URLPattern
+
+    from memory.models import VersionedDocument
 
 
 class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -33,7 +43,7 @@ class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
         """The service checks and numbers the version; the form's row is never saved."""
 
 
-class DocumentAdmin(OwnWorkspacesMixin, ServiceSavedMixin, ModelAdmin):
+class DocumentAdmin(OwnWorkspacesMixin, ExplainedMixin, ServiceSavedMixin, SiteModelAdmin):
     form = DocumentForm
     workspace_field = "workspace"
     list_display = ["__str__", "workspace", "version", "source", "author", "created_at", "replaced_at"]
@@ -42,17 +52,12 @@ class DocumentAdmin(OwnWorkspacesMixin, ServiceSavedMixin, ModelAdmin):
     search_fields = ["text"]
     date_hierarchy = "created_at"
     actions = ["restore_version"]
-    provenance = [
-        "version",
-        "source",
-        "author",
-        "conversation",
-        "created_at",
-        "replaced_at",
-        "changes",
-        "uid",
-        "events",
-    ]
+    change_form_outer_after_template = "admin/memory/document.html"
+    provenance = ["version", "source", "author", "conversation", "created_at", "replaced_at", "uid"]
+
+    @property
+    def layer_name(self) -> str:  # type: ignore[override]
+        return LAYERS[self.model]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["workspace", "text", *(self.provenance if obj else [])]
@@ -79,27 +84,63 @@ class DocumentAdmin(OwnWorkspacesMixin, ServiceSavedMixin, ModelAdmin):
         )
         return result.row, result.message
 
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        context = {**(extra_context or {}), "versions": partial(self._versions, request, object_id)}
+        return super().change_view(request, object_id, form_url, context)
+
+    def _versions(self, request: HttpRequest, object_id: str) -> dict[str, Any] | None:
+        """The versions of this workspace, newest first, and what this one says against the one before, or
+        against the one that `?against=` names.
+        """
+        row = self.get_object(request, unquote(object_id))
+        if row is None:
+            return None
+        all_versions = self.model.objects.filter(workspace=row.workspace_id)
+        number = row_number(request.GET.get("against", ""))
+        other = all_versions.filter(version=row.version - 1 if number is None else number).first()
+        return {
+            "rows": all_versions.select_related("author").order_by("-version")[:VERSIONS_LISTED],
+            "count": all_versions.count(),
+            "other": other,
+            "diff": line_diff(other.text if other else "", row.text),
+            "may_restore": self.has_change_permission(request),
+        }
+
+    def get_urls(self) -> list[URLPattern]:
+        name = f"{self.opts.app_label}_{self.opts.model_name}_restore"
+        view = self.admin_site.admin_view(require_POST(self._restore_view))
+        return [path("<path:object_id>/restore/", view, name=name), *super().get_urls()]
+
+    def _restore_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        row = self.get_object(request, unquote(object_id))
+        if row is None:
+            raise Http404
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        live = self._restore(request, row)
+        page = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
+        return HttpResponseRedirect(reverse(page, args=[live.pk]))
+
     @admin.action(description="Restore this version")
     def restore_version(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for row in queryset.select_related("workspace").order_by("pk"):
-            result = document_restore(row=row, origin=admin_origin(request), author=author_of(request))
-            if result.outcome == "refused" or result.row is None:
-                self.message_user(request, f"{row}: {result.message}", messages.WARNING)
-            else:
-                done = f"{row} is in force as version {result.row.version}."
-                self.message_user(request, done, messages.SUCCESS)
+            self._restore(request, row)
 
-    @admin.display(description="Changes to the version before")
-    def changes(self, row: VersionedDocument) -> str:
-        before = self.model.objects.filter(workspace=row.workspace_id, version=row.version - 1).first()
-        old = before.text.splitlines() if before else []
-        diff = difflib.unified_diff(old, row.text.splitlines(), lineterm="", n=1)
-        lines = [line for line in diff if not line.startswith(("---", "+++"))]
-        return folded("\n".join(lines), summary=f"{len(lines)} lines")
-
-    @admin.display(description="Events")
-    def events(self, row: VersionedDocument) -> str:
-        return events_of(row, LAYERS[self.model])
+    def _restore(self, request: HttpRequest, row: VersionedDocument) -> VersionedDocument:
+        """The version that is in force afterwards; the person is told what happened."""
+        result = document_restore(row=row, origin=admin_origin(request), author=author_of(request))
+        live = result.row or row
+        if result.outcome == "refused":
+            self.message_user(request, f"{row}: {result.message}", messages.WARNING)
+        elif result.outcome == "unchanged":
+            said = f"Version {live.version} is in force already and says just this; nothing was changed."
+            self.message_user(request, said, messages.INFO)
+        else:
+            done = f"Version {row.version} is in force again, as version {live.version}."
+            self.message_user(request, done, messages.SUCCESS)
+        return live
 
 
 admin.site.register(PreferencesDocument, DocumentAdmin)

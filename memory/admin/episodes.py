@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from crewsite.rows_admin import UndoableModelAdmin, admin_origin
 from crewsite.security.text import clean
-from memory.admin.base import OwnWorkspacesMixin, ServiceSavedMixin, author_of, events_of
+from memory.admin.base import ExplainedMixin, OwnWorkspacesMixin, ServiceSavedMixin, author_of
 from memory.constants import DEFAULT_IMPORTANCE
 from memory.models import EpisodicMemory
 from memory.services import episodic_delete, episodic_edit, episodic_write, memory_restore
@@ -50,8 +50,9 @@ class EpisodeForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(EpisodicMemory)
-class EpisodicMemoryAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAdmin):
+class EpisodicMemoryAdmin(OwnWorkspacesMixin, ExplainedMixin, ServiceSavedMixin, UndoableModelAdmin):
     form = EpisodeForm
+    layer_name = KIND
     list_display = [
         "short_text",
         "importance",
@@ -81,7 +82,6 @@ class EpisodicMemoryAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAd
         "deleted_at",
         "deleted_reason",
         "uid",
-        "events",
     ]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -118,7 +118,3 @@ class EpisodicMemoryAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAd
     @admin.display(description="Text")
     def short_text(self, row: EpisodicMemory) -> str:
         return row.text[:TEXT_SHOWN_CHARS]
-
-    @admin.display(description="Events")
-    def events(self, row: EpisodicMemory) -> str:
-        return events_of(row, KIND)

@@ -12,11 +12,11 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from crewsite.rows_admin import UndoableModelAdmin, admin_origin
 from memory.admin.base import (
     ConfidenceFilter,
+    ExplainedMixin,
     OwnWorkspacesMixin,
     ServiceSavedMixin,
     ValueField,
     author_of,
-    events_of,
 )
 from memory.models import SemanticMemory
 from memory.rules import parse_value
@@ -46,8 +46,9 @@ class FactForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(SemanticMemory)
-class SemanticMemoryAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAdmin):
+class SemanticMemoryAdmin(OwnWorkspacesMixin, ExplainedMixin, ServiceSavedMixin, UndoableModelAdmin):
     form = FactForm
+    layer_name = KIND
     list_display = [
         "key",
         "short_value",
@@ -74,7 +75,6 @@ class SemanticMemoryAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAd
         "deleted_at",
         "deleted_reason",
         "uid",
-        "events",
     ]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -116,7 +116,3 @@ class SemanticMemoryAdmin(OwnWorkspacesMixin, ServiceSavedMixin, UndoableModelAd
     def short_value(self, row: SemanticMemory) -> str:
         text = row.value if isinstance(row.value, str) else json.dumps(row.value, ensure_ascii=False)
         return text[:VALUE_SHOWN_CHARS]
-
-    @admin.display(description="Events")
-    def events(self, row: SemanticMemory) -> str:
-        return events_of(row, KIND)

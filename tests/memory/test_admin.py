@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from crewsite.security.models import MemoryEvent
+from memory.history import local_moment
 from memory.models import (
     EpisodicMemory,
     HistoryEntry,
@@ -168,8 +173,8 @@ def test_a_document_edit_is_a_version_and_an_old_one_comes_back(operator: Client
     assert b"tea" in operator.get(page("preferencesdocument", "change", first.pk)).content
     live = PreferencesDocument.objects.get(replaced_at__isnull=True)
     changes = operator.get(page("preferencesdocument", "change", live.pk)).content
-    assert b"-- tea" in changes
-    assert b"+- coffee" in changes
+    assert b'crew-diff-sign">-</span>- tea' in changes
+    assert b'crew-diff-sign">+</span>- coffee' in changes
     act(operator, "preferencesdocument", "restore_version", first)
     assert PreferencesDocument.objects.get(replaced_at__isnull=True).text == "- tea"
     assert PreferencesDocument.objects.count() == 3
@@ -207,3 +212,121 @@ def test_staff_see_only_their_workspaces(home: Workspace, other_home: Workspace,
 def test_history_is_read_only(operator: Client, home: Workspace) -> None:
     assert operator.get(page("historyentry", "add")).status_code == 403
     assert HistoryEntry.objects.count() == 0
+
+
+def test_one_click_restores_a_version_and_says_when_it_is_live_already(
+    operator: Client, home: Workspace
+) -> None:
+    first = document_replace(model=PreferencesDocument, workspace=home, text="- tea", origin=EXPLICIT).row
+    live = document_replace(model=PreferencesDocument, workspace=home, text="- coffee", origin=EXPLICIT).row
+    assert first is not None
+    assert live is not None
+    url = page("preferencesdocument", "restore", first.pk)
+    assert operator.get(url).status_code == 405
+    shown = operator.post(url, follow=True).content.decode()
+    assert "Version 1 is in force again, as version 3." in shown
+    now_live = PreferencesDocument.objects.get(replaced_at__isnull=True)
+    assert (now_live.text, now_live.version, now_live.source) == ("- tea", 3, "user_explicit")
+    said = operator.post(page("preferencesdocument", "restore", now_live.pk), follow=True).content.decode()
+    assert "in force already" in said
+    assert PreferencesDocument.objects.count() == 3
+
+
+def test_a_version_shows_the_others_and_its_changes_against_any(operator: Client, home: Workspace) -> None:
+    for text in ("- tea", "- tea\n- vim", "- tea\n- vim\n- dark"):
+        row = document_replace(model=PreferencesDocument, workspace=home, text=text, origin=EXPLICIT).row
+    assert row is not None
+    url = page("preferencesdocument", "change", row.pk)
+    before, first = (operator.get(url, query).content.decode() for query in ({}, {"against": "1"}))
+    assert "3 versions" in before
+    assert "against version 2" in before
+    assert 'crew-diff-added"><span class="crew-diff-sign">+</span>- vim' not in before
+    assert "against version 1" in first
+    assert 'crew-diff-added"><span class="crew-diff-sign">+</span>- vim' in first
+    assert operator.get(url, {"against": "\0x"}).status_code == 200
+
+
+def test_saving_a_document_goes_on_with_its_new_version(operator: Client, home: Workspace) -> None:
+    row = document_replace(model=PreferencesDocument, workspace=home, text="- tea", origin=CONSOLIDATION).row
+    assert row is not None
+    saved = operator.post(
+        page("preferencesdocument", "change", row.pk), {"text": "- coffee", "_continue": "1"}
+    )
+    live = PreferencesDocument.objects.get(replaced_at__isnull=True)
+    assert saved.headers["Location"] == page("preferencesdocument", "change", live.pk)
+    assert (live.source, live.author.get_username() if live.author else "") == ("user_explicit", "operator")
+
+
+@pytest.mark.parametrize("name", ["semanticmemory", "episodicmemory"])
+def test_a_row_is_deleted_and_restored_from_its_own_page(
+    operator: Client, home: Workspace, name: str
+) -> None:
+    row = fact(home) if name == "semanticmemory" else episode(home)
+    shown = operator.get(page(name, "change", row.pk)).content.decode()
+    assert page(name, "tombstone", row.pk) in shown
+    assert operator.get(page(name, "tombstone", row.pk)).status_code == 405
+    operator.post(page(name, "tombstone", row.pk))
+    row.refresh_from_db()
+    assert row.is_deleted
+    shown = operator.get(page(name, "change", row.pk)).content.decode()
+    assert page(name, "restore", row.pk) in shown
+    operator.post(page(name, "restore", row.pk))
+    row.refresh_from_db()
+    assert not row.is_deleted
+    again = operator.post(page(name, "restore", row.pk), follow=True).content.decode()
+    assert "restored already" in again
+
+
+def test_a_refused_restore_says_why(operator: Client, home: Workspace) -> None:
+    row = episode(home)
+    operator.post(page("episodicmemory", "tombstone", row.pk))
+    twin = episode(home)
+    shown = operator.post(page("episodicmemory", "restore", row.pk), follow=True).content.decode()
+    assert f"Episode {twin.pk} says the same." in shown
+
+
+def test_buttons_need_the_right_to_change_and_the_row_of_ones_workspace(
+    home: Workspace, other_home: Workspace, client: Client
+) -> None:
+    helper = make_user("helper", is_staff=True)
+    make_member(helper, home)
+    helper.user_permissions.set(Permission.objects.filter(codename="view_semanticmemory"))
+    client.force_login(helper)
+    mine, foreign = fact(home), fact(other_home)
+    assert (
+        page("semanticmemory", "tombstone", mine.pk)
+        not in client.get(page("semanticmemory", "change", mine.pk)).content.decode()
+    )
+    assert client.post(page("semanticmemory", "tombstone", mine.pk)).status_code == 403
+    assert client.post(page("semanticmemory", "tombstone", foreign.pk)).status_code == 404
+    assert SemanticMemory.objects.count() == 2
+
+
+def test_a_rows_page_explains_it(operator: Client, home: Workspace) -> None:
+    old = fact(home, "vim")
+    fact(home, "emacs")
+    shown = operator.get(page("semanticmemory", "change", old.pk)).content.decode()
+    for text in ("Explain", "superseded since", "consolidation", "sem:pref.editor", "never"):
+        assert text in shown
+
+
+def test_history_is_filtered_by_what_prompts_show_of_it(operator: Client, home: Workspace) -> None:
+    home.time_zone = "Pacific/Kiritimati"
+    home.save()
+    today = local_moment(home, timezone.now()).date()
+    for age in (0, 13, 14, 60, 61, 180, 181, 364, 365):
+        HistoryEntry.objects.create(
+            workspace=home, day=today - dt.timedelta(days=age), time=dt.time(9), title=f"age {age}.", text="x"
+        )
+
+    def shown(age: str) -> list[int]:
+        text = operator.get(page("historyentry"), {"age": age}).content.decode()
+        return sorted(int(found) for found in re.findall(r"age (\d+)\.", text))
+
+    assert {age: shown(age) for age in ("full", "first", "counted", "stored", "due")} == {
+        "full": [0, 13],
+        "first": [14, 60],
+        "counted": [61, 180],
+        "stored": [181, 364],
+        "due": [365],
+    }
