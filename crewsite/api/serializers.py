@@ -87,6 +87,7 @@ class PacketBlock(serializers.Serializer[Any]):
     name = serializers.CharField()
     marker = serializers.CharField(allow_blank=True)
     authority = serializers.IntegerField()
+    placement = serializers.ChoiceField(["opening", "message"])
     state = serializers.ChoiceField(["admitted", "trimmed", "omitted"])
     reason = serializers.CharField(allow_blank=True)
     chars = serializers.IntegerField()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.cache import cache
 from django.http import Http404
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import permissions
 from rest_framework.response import Response
@@ -118,17 +117,10 @@ class ContextPreview(CrewView):
 
     @extend_schema(parameters=[serializers.PreviewQuery], responses={200: serializers.Packet, **PROBLEMS})
     def get(self, request: Request) -> Response:
-        from memory.context.build import context_build
+        from crewsite.chat.preparing import packet_ahead
 
         query = self.query(serializers.PreviewQuery)
-        conversation = self._conversation(query)
-        packet = context_build(
-            conversation,
-            query["q"],
-            is_new=conversation._state.adding,
-            model_window=query.get("window"),
-            now=timezone.now(),
-        )
+        packet = packet_ahead(self._conversation(query), query["q"], window=query.get("window"))
         return Response(serializers.Packet(packet.as_json()).data)
 
     def _conversation(self, query: dict[str, Any]) -> Conversation:

@@ -79,6 +79,7 @@ class Actions:
             text=request.text,
             client_key=request.client_key,
             attachments=request.attachments,
+            surface=Surface.API if self.who.token is not None else "",
         )
         if not is_new:
             await self._tell_again(turn)

@@ -4,7 +4,7 @@ offer, and the stream as text and tool events. Importing it loads pydantic-ai.""
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic_ai import Agent
@@ -31,9 +31,10 @@ from crewsite.conversations.models import Message
 from crewsite.llm.constants import MAX_MODEL_REQUESTS, TOOL_RETRIES, TOTAL_TIMEOUT_S
 from crewsite.llm.errors import empty_answer, endless_answer, explain
 from crewsite.security.redaction import redact
+from memory.context.constants import MARKER_USER_MESSAGE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Sequence
+    from collections.abc import AsyncIterable, Mapping, Sequence
 
     from pydantic_ai.models import Model
 
@@ -50,12 +51,14 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model gets: `instructions` (the packet's text), what was said before, and the person's own
-    text last."""
+    """What the model gets: `instructions` (the packet's opening), what was said before, and the person's own
+    text last. `added` is what memory added to messages, by their id; `with_text` to the text."""
 
     instructions: str
     history: Sequence[Message]
     text: str
+    with_text: str = ""
+    added: Mapping[int, str] = field(default_factory=dict)
 
 
 async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, sink: Sink) -> dict[str, Any]:
@@ -69,8 +72,8 @@ async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, si
     stream = _Stream(sink)
     try:
         result = await agent.run(
-            prompt.text,
-            message_history=native_history(prompt.history),
+            with_added(prompt.with_text, prompt.text),
+            message_history=native_history(prompt.history, prompt.added),
             event_stream_handler=stream.handle,
             usage_limits=UsageLimits(request_limit=MAX_MODEL_REQUESTS),
             timeout=TOTAL_TIMEOUT_S,
@@ -90,13 +93,20 @@ async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, si
     }
 
 
-def native_history(messages: Sequence[Message]) -> list[ModelMessage]:
+def with_added(added: str, text: str) -> str:
+    """The person's own text last, unaltered, behind what memory added to it."""
+    return f"{added}\n\n{MARKER_USER_MESSAGE}\n{text}" if added else text
+
+
+def native_history(messages: Sequence[Message], added: Mapping[int, str] | None = None) -> list[ModelMessage]:
     """The transcript as the model's own messages. Tool calls come back with their results, before the
     text."""
+    added = added or {}
     history: list[ModelMessage] = []
     for message in messages:
         if message.role == Message.Role.USER:
-            history.append(ModelRequest(parts=[UserPromptPart(content=message.content)]))
+            said = with_added(added.get(message.pk, ""), message.content)
+            history.append(ModelRequest(parts=[UserPromptPart(content=said)]))
         elif message.role == Message.Role.ASSISTANT:
             calls = [call for call in message.tool_calls if call.get("state") in {"done", "failed"}]
             if calls:

@@ -8,6 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 from crewsite.conversations.models import Conversation, Message
+from crewsite.security.origin import Surface
 
 
 class Turn(models.Model):
@@ -29,6 +30,15 @@ class Turn(models.Model):
     retryable = models.BooleanField(default=False)
     client_key = models.CharField(max_length=100)
     model = models.CharField(max_length=200, blank=True)
+    mode = models.CharField(
+        max_length=16,
+        choices=Conversation.Mode.choices,
+        default=Conversation.Mode.PERSISTENT,
+        help_text="The memory mode the message was sent in.",
+    )
+    surface = models.CharField(
+        max_length=16, choices=Surface.choices, default=Surface.WEB, help_text="Where the message was sent."
+    )
     packet = models.JSONField(
         default=dict, blank=True, help_text="The context packet: blocks, sizes, what was left out."
     )
@@ -58,6 +68,9 @@ class TurnInjection(models.Model):
     object_id = models.BigIntegerField()
     rank = models.PositiveIntegerField()
     score = models.FloatField(null=True, blank=True)
+    with_message = models.BooleanField(
+        default=False, help_text="Added with the message, not part of what the conversation starts with."
+    )
 
     class Meta:
         ordering = ["turn", "rank"]

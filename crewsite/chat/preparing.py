@@ -3,30 +3,47 @@ and the tool context. Reads rows and stores the packet with the turn; calls no m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Q
 from django.utils import timezone
 
-from crewsite.chat.constants import CHARS_PER_TOKEN, HISTORY_WINDOW_SHARE, REFERENCE_WINDOW_TOKENS
-from crewsite.chat.models import Turn
+from crewsite.chat.constants import (
+    CHARS_PER_TOKEN,
+    FIRST_MESSAGES,
+    HISTORY_WINDOW_SHARE,
+    REFERENCE_WINDOW_TOKENS,
+)
+from crewsite.chat.models import Turn, TurnInjection
 from crewsite.chat.services import Injection, turn_record_packet
 from crewsite.conversations.models import Conversation, Message
 from crewsite.llm.constants import MEMORY_MODEL
 from crewsite.llm.providers import model_name
 from crewsite.llm.tools import ToolContext
 from crewsite.security.origin import Surface
-from memory.context.build import context_build
+from memory.context.build import context_again, context_build
+from memory.context.packet import Placement
 from memory.context.windows import resolve_model_window
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from memory.context.packet import ContextPacket
+    from memory.context.request import SeenRow
+
+
+_PRIVACY: Final[dict[str, int]] = {
+    Conversation.Mode.PERSISTENT: 0,
+    Conversation.Mode.INCOGNITO: 1,
+    Conversation.Mode.TEMPORARY: 2,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """`model` is empty when the answer comes from memory alone."""
+    """`model` is empty when the answer comes from memory alone. `with_text` is what memory adds to the text,
+    `added` what it added to earlier messages, by their id."""
 
     turn: Turn
     context: ToolContext
@@ -34,43 +51,101 @@ class Prepared:
     history: tuple[Message, ...]
     text: str
     model: str
+    with_text: str = ""
+    added: Mapping[int, str] = field(default_factory=dict)
 
 
 def prepare(turn: Turn) -> Prepared:
     """Build and store the packet.
 
     The model client keeps nothing between turns, so every turn after the first is what chapter 4.1 calls a
-    resume: all blocks are built again from the rows, and what was deleted meanwhile is gone. The same rows
-    give the same bytes.
+    resume: the opening is built again from the rows for the conversation's first message, and what was
+    deleted meanwhile is gone. The same rows give the same bytes, which a provider's prompt cache lives on;
+    what a later message calls for stands with that message.
     """
-    conversation = turn.conversation
-    message = turn.user_message
+    conversation, message = turn.conversation, turn.user_message
+    # Of the mode it was sent in and the mode by now, the more private one holds for what is read and written.
+    conversation.mode = max((turn.mode, conversation.mode), key=_PRIVACY.__getitem__)
     model = _model_of(conversation)
     earlier = _earlier(turn)
     window = resolve_model_window(model) if model else None
-    packet = context_build(
+    before = _added_rows(conversation, besides=turn)
+    packet = _packet(conversation, message, earlier, before, window, surface=turn.surface)
+    turn.packet = packet.as_json()
+    turn.model = model or MEMORY_MODEL
+    turn_record_packet(
+        turn_id=turn.pk, packet=turn.packet, injections=list(_injections(packet)), model=turn.model
+    )
+    added = context_again(conversation, before)
+    room = history_budget_chars(window, packet.total_chars) - sum(map(len, added.values()))
+    user = message.author or conversation.owner
+    return Prepared(
+        turn=turn,
+        context=ToolContext(conversation.workspace, user, conversation, Surface(turn.surface), turn.pk),
+        instructions=packet.opening,
+        history=fitting(earlier, budget_chars=room),
+        text=message.content,
+        model=model,
+        with_text=packet.with_message,
+        added=added,
+    )
+
+
+def packet_ahead(conversation: Conversation, text: str, *, window: int | None = None) -> ContextPacket:
+    """The packet that the next message of a conversation would get; of one that is not saved, the first."""
+    if conversation._state.adding:
+        return _packet(conversation, text, [], {}, window)
+    spoken = conversation.messages.order_by("seq").exclude(content="")
+    model = _model_of(conversation)
+    return _packet(
+        conversation,
+        text,
+        list(spoken[:FIRST_MESSAGES]),
+        _added_rows(conversation),
+        window or (resolve_model_window(model) if model else None),
+    )
+
+
+def _packet(
+    conversation: Conversation,
+    message: Message | str,
+    earlier: Sequence[Message],
+    added: Mapping[int, Sequence[SeenRow]],
+    window: int | None,
+    *,
+    surface: str = "",
+) -> ContextPacket:
+    first = next((row.content for row in earlier if row.role == Message.Role.USER), None)
+    return context_build(
         conversation,
         message,
         is_new=not earlier,
         resumed=bool(earlier),
         model_window=window,
         now=timezone.now(),
+        surface=surface,
+        opening_message=first,
+        seen={row for rows in added.values() for row in rows},
     )
-    turn.packet = packet.as_json()
-    turn.model = model or MEMORY_MODEL
-    injections = [Injection(source.kind, source.object_id, source.score) for source in packet.sources]
-    turn_record_packet(turn_id=turn.pk, packet=turn.packet, injections=injections, model=turn.model)
-    user = message.author or conversation.owner
-    return Prepared(
-        turn=turn,
-        context=ToolContext(
-            conversation.workspace, user, conversation, Surface(conversation.surface), turn.pk
-        ),
-        instructions=packet.text,
-        history=fitting(earlier, budget_chars=history_budget_chars(window, packet.total_chars)),
-        text=message.content,
-        model=model,
-    )
+
+
+def _injections(packet: ContextPacket) -> Iterator[Injection]:
+    for block in packet.blocks:
+        with_message = block.placement == Placement.MESSAGE
+        for source in block.sources if block.text else ():
+            yield Injection(source.kind, source.object_id, source.score, with_message)
+
+
+def _added_rows(conversation: Conversation, *, besides: Turn | None = None) -> dict[int, list[SeenRow]]:
+    """The rows that earlier messages brought, by the id of the message, in the order they stood in."""
+    rows = TurnInjection.objects.filter(turn__conversation=conversation, with_message=True)
+    if besides is not None:
+        rows = rows.filter(turn__user_message__seq__lt=besides.user_message.seq)
+    found: dict[int, list[SeenRow]] = {}
+    ordered = rows.order_by("turn__user_message__seq", "rank")
+    for message_id, kind, object_id in ordered.values_list("turn__user_message", "kind", "object_id"):
+        found.setdefault(message_id, []).append((kind, object_id))
+    return found
 
 
 def _model_of(conversation: Conversation) -> str:

@@ -23,6 +23,7 @@ from crewsite.chat.payloads import notice_frame, turn_closed_frame, turn_started
 from crewsite.chat.preparing import Prepared, prepare
 from crewsite.chat.services import turn_begin, turn_fail, turn_finish, turn_save_partial, turn_stop
 from crewsite.chat.threads import in_database, in_tool_thread
+from crewsite.jobs.store import running_work
 from crewsite.llm.errors import LlmError
 from crewsite.llm.providers import load_library, resolve_model
 
@@ -106,7 +107,8 @@ class Runner:
 
     async def _run(self, entry: _Entry, limit: int) -> None:
         try:
-            await self._answer(entry)
+            with running_work():
+                await self._answer(entry)
         except asyncio.CancelledError:
             if not entry.stopping:
                 raise
@@ -147,7 +149,9 @@ class Runner:
         else:
             agent = await in_tool_thread(load_agent)
             model = resolve_model(prepared.model)
-            prompt = agent.Prompt(prepared.instructions, prepared.history, prepared.text)
+            prompt = agent.Prompt(
+                prepared.instructions, prepared.history, prepared.text, prepared.with_text, prepared.added
+            )
             usage = await agent.answer_by_model(model, prompt, prepared.context, live)
         return {**usage, "seconds": round(asyncio.get_running_loop().time() - started, 3)}
 

@@ -39,6 +39,7 @@ class Injection:
     kind: str
     object_id: int
     score: float | None
+    with_message: bool = False
 
 
 def turn_start(
@@ -48,9 +49,10 @@ def turn_start(
     text: str,
     client_key: str,
     attachments: Sequence[dict[str, Any]] = (),
+    surface: str = "",
 ) -> tuple[Turn, bool]:
     """The turn of this `client_key`, and whether it is new. The same key again changes nothing, whatever its
-    text."""
+    text. `surface` is where it was sent, when that is not where the conversation started."""
     html = render_markdown(clean(text))
     with transaction.atomic():
         row = Conversation.objects.select_for_update().get(pk=conversation.pk)
@@ -73,6 +75,8 @@ def turn_start(
             user_message=message,
             client_key=client_key,
             model=row.model,
+            mode=row.mode,
+            surface=surface or row.surface,
             runner=process_owner(),
             heartbeat_at=timezone.now(),
         )
@@ -96,7 +100,11 @@ def turn_begin(*, turn_id: UUID) -> Turn | None:
         turn = _turn(turn_id)
         if turn.assistant_message is None:
             turn.assistant_message = message_append(
-                conversation=turn.conversation, role=Message.Role.ASSISTANT, content=""
+                conversation=turn.conversation,
+                role=Message.Role.ASSISTANT,
+                content="",
+                # The answer to a private message is private, whatever the mode is by now.
+                private=turn.user_message.private or not turn.conversation.writes_memory,
             )
             turn.save(update_fields=["assistant_message"])
     return turn
@@ -110,7 +118,14 @@ def turn_record_packet(
         Turn.objects.filter(pk=turn_id).update(packet=packet, model=model)
         TurnInjection.objects.filter(turn_id=turn_id).delete()
         TurnInjection.objects.bulk_create(
-            TurnInjection(turn_id=turn_id, kind=row.kind, object_id=row.object_id, rank=rank, score=row.score)
+            TurnInjection(
+                turn_id=turn_id,
+                kind=row.kind,
+                object_id=row.object_id,
+                rank=rank,
+                score=row.score,
+                with_message=row.with_message,
+            )
             for rank, row in enumerate(injections)
         )
 
@@ -211,10 +226,13 @@ def turn_retry(*, turn_id: UUID) -> Turn | None:
         if not claimed:
             return None
         turn = _turn(turn_id)
-        if turn.assistant_message is not None:
-            message_update(
-                message=turn.assistant_message, content="", tool_calls=[], finish_reason="", usage={}
-            )
+        answer = turn.assistant_message
+        if answer is not None:
+            message_update(message=answer, content="", tool_calls=[], finish_reason="", usage={})
+            if not turn.conversation.writes_memory and not answer.private:
+                # What is answered in a private stretch belongs to it, whenever it was asked.
+                answer.private = True
+                answer.save(update_fields=["private"])
     return turn
 
 

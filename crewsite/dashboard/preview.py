@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.utils import timezone
-
 from crewsite.chat.packet_page import PacketPage, packet_page
 from crewsite.conversations.models import Conversation
 
@@ -14,14 +12,11 @@ if TYPE_CHECKING:
 
 
 def preview_packet(
-    *, user: User, workspace: Workspace, text: str, window: int, conversation: Conversation | None
+    *, user: User, workspace: Workspace, text: str, window: int | None, conversation: Conversation | None
 ) -> PacketPage:
     """With a conversation: its next message. Without: the first message of a new one, which is not saved."""
-    from memory.context.build import context_build
+    from crewsite.chat.preparing import packet_ahead
 
-    is_new = conversation is None or not conversation.messages.exists()
     target = conversation or Conversation(owner=user, workspace=workspace)
-    packet = context_build(
-        target, text, is_new=is_new, resumed=not is_new, model_window=window, now=timezone.now()
-    )
+    packet = packet_ahead(target, text, window=window)
     return packet_page(packet.as_json(), show_links=bool(user.is_staff))

@@ -11,6 +11,21 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
         "History entries of this age in days, and older, are deleted by the daily prune.",
         int,
     ),
+    "HISTORY_IDLE_HOURS": (
+        3.0,
+        "Hours without a message after which a conversation becomes history, episodes and lessons.",
+        float,
+    ),
+    "CONSOLIDATION_PREFERENCES_MODEL": (
+        "default",
+        "Who brings preferences, projects and facts up to date: default, smol, judge, or a model's name.",
+        str,
+    ),
+    "CONSOLIDATION_HISTORY_MODEL": (
+        "default",
+        "Who writes history, episodes and implicit lessons: default, smol, judge, or a model's name.",
+        str,
+    ),
     "EPISODIC_MAX_ROWS": (
         10_000,
         "Live episodes a memory home may hold. Over it, the least important and oldest are tombstoned.",
@@ -41,6 +56,14 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
             " Others: built-in list."
         ),
         str,
+    ),
+    "THREAD_SHORTENING": (
+        True,
+        (
+            "Of a long thread that a model has no record of, keep the first and last messages whole and the"
+            " first words of those between. Off: the oldest messages are left out."
+        ),
+        bool,
     ),
     "LLM_SMOL_MODEL": (
         "",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memory.context.constants import AUTHORITY_FRAME, AUTHORITY_LINE, OMITTED_LINE
+from memory.context.constants import AUTHORITY_FRAME, AUTHORITY_HISTORY, AUTHORITY_LINE, OMITTED_LINE
 from memory.context.cuts import cut_at_line
-from memory.context.packet import Block, BlockState, ContextPacket, join_texts
+from memory.context.packet import Block, BlockState, ContextPacket, Placement, join_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,11 +21,11 @@ def assemble(
     degraded: tuple[str, ...] = (),
     model_window: int | None = None,
 ) -> ContextPacket:
-    """The packet of these blocks: frame first, then the ladder, highest authority first; never over the
-    ceiling.
+    """The packet of these blocks: the opening, then what stands with the message; in each the frame first,
+    then the ladder, highest authority first. Never over the ceiling.
     """
     given = list(blocks)
-    ordered = sorted(given, key=lambda block: block.authority)
+    ordered = sorted(given, key=lambda block: (block.placement == Placement.MESSAGE, block.authority))
     kept = _cut_to(_drop_to(ordered, ceiling), ceiling)
     return ContextPacket(
         blocks=tuple(_with_lines(kept)),
@@ -81,17 +81,23 @@ def _chars(blocks: list[Block]) -> int:
 
 
 def _with_lines(blocks: list[Block]) -> list[Block]:
-    """The blocks with the line on authority before the first memory block and the line on omissions at the
-    end.
+    """The blocks with the line on authority before the first memory block and the line on omissions after
+    the others.
     """
-    first = next(
-        (i for i, block in enumerate(blocks) if block.text and block.authority > AUTHORITY_FRAME), None
-    )
-    lines = list(blocks)
+    opening = [block for block in blocks if block.placement == Placement.OPENING]
+    later = [block for block in blocks if block.placement == Placement.MESSAGE]
+    # The opening says it for the whole conversation; what comes without one says it itself.
+    place, lines = (Placement.OPENING, opening) if opening else (Placement.MESSAGE, later)
+    first = next((i for i, block in enumerate(lines) if block.text and _is_memory(block)), None)
     if first is not None:
-        lines.insert(first, Block(name="authority", authority=AUTHORITY_FRAME, text=AUTHORITY_LINE))
-    missing = [block.name for block in blocks if block.over_budget]
+        text = AUTHORITY_LINE
+        lines.insert(first, Block(name="authority", authority=AUTHORITY_FRAME, text=text, placement=place))
+    missing = dict.fromkeys(block.name for block in blocks if block.over_budget)
     if missing:
         text = OMITTED_LINE.format(names=", ".join(missing))
-        lines.append(Block(name="omissions", authority=AUTHORITY_FRAME, text=text))
-    return lines
+        lines.append(Block(name="omissions", authority=AUTHORITY_FRAME, text=text, placement=place))
+    return [*opening, *later]
+
+
+def _is_memory(block: Block) -> bool:
+    return AUTHORITY_FRAME < block.authority <= AUTHORITY_HISTORY

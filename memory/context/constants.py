@@ -27,6 +27,11 @@ FRACTIONS: Final[dict[str, float]] = {
 PER_MESSAGE_CHARS: Final = 8_000
 
 THREAD_MESSAGES: Final = 20  # seed 004: what a session without native history is reminded of
+# Of a thread over its cap, this many of the first messages and this share of the room for the last ones
+# stay word for word; those between are shortened.
+THREAD_HEAD_MESSAGES: Final = 2
+THREAD_TAIL_SHARE: Final = 0.6
+THREAD_SHORTENED_MIN_CHARS: Final = 60  # a message cut shorter says nothing
 EPISODIC_ROWS: Final = 8  # seed 004, "_DEFAULT_EPISODIC_LIMIT"
 EPISODIC_ROW_CHARS: Final = 1_500  # seed 004: each fragment is sliced
 EPISODIC_INJECT_CHARS: Final = 3_000  # seed 004, "_EPISODIC_INJECT_CAP"
@@ -35,6 +40,12 @@ SEMANTIC_RELEVANT_ROWS: Final = 20
 SEMANTIC_MIN_LINE_CHARS: Final = 25  # the shortest line a fact can have; bounds how many rows are read
 EMBEDDING_DEADLINE_SECONDS: Final = 5.0  # seed 004: a slow embedder delays a chat no longer than this
 LEFT_OUT_NAMED: Final = 20  # rows a block names when they did not fit; the rest is counted
+LESSONS_CALLED: Final = 3  # chapter 04, 4.1: lessons a later message may add
+LESSONS_CALLED_CHARS: Final = 2_000
+LESSONS_CALLED_POOL: Final = 50  # chapter 02, 2.4: each leg brings at least this many
+CHANNEL_LINES: Final = 50  # chapter 09, BUFFER_ENTRIES; the newest
+CHANNEL_LINE_CHARS: Final = 300  # seed 004: each formatted line is truncated
+CHANNEL_NAME_CHARS: Final = 40  # chapter 09, CONTEXT_NAME_CHARS
 RUNTIME_LABEL_CHARS: Final = 200  # names of workspaces, people and projects are labels, not texts
 
 BLOCK_SEPARATOR: Final = "\n\n"
@@ -50,6 +61,7 @@ AUTHORITY_SEMANTIC: Final = (
 AUTHORITY_DOCUMENTS: Final = 4
 AUTHORITY_EPISODIC: Final = 5
 AUTHORITY_HISTORY: Final = 6
+AUTHORITY_CHANNEL: Final = 7  # words of others; no memory, and the first to give way
 
 MARKER_CRITICAL_RULES: Final = "[CRITICAL RULES]"
 MARKER_RUNTIME: Final = "[RUNTIME]"
@@ -58,6 +70,10 @@ MARKER_MEMORY: Final = "[Memory]"
 MARKER_SEMANTIC: Final = "[Semantic Memory]"
 MARKER_EPISODIC: Final = "[Episodic Memory]"
 MARKER_THREAD: Final = "[THREAD CONVERSATION HISTORY]"
+MARKER_CHANNEL: Final = "[Channel History]"
+MARKER_CHANNEL_THREAD: Final = "[Current thread:]"
+MARKER_CHANNEL_END: Final = "[End of channel context]"
+MARKER_USER_MESSAGE: Final = "[User Message]"
 
 AUTHORITY_LINE: Final = (
     "What you remember follows, highest authority first: learned corrections, facts people stated, facts "
@@ -74,3 +90,7 @@ learned corrections and steering tell you how to work.
 memory_remember.
 - When memory does not hold the answer, say so; do not invent a memory or an id.
 - Show changes to code as fenced diff blocks."""
+REPLY_OPTIONS: Final = (
+    "When the person has to choose, end your answer with the choices as a numbered list, at most five and "
+    "one short line each, so that a number is answer enough."
+)

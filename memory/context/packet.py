@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+class Placement(StrEnum):
+    """Where a block stands in a prompt: before the conversation, or with the message being answered."""
+
+    OPENING = "opening"
+    MESSAGE = "message"
+
+
 class BlockState(StrEnum):
     ADMITTED = "admitted"
     TRIMMED = "trimmed"
@@ -43,8 +50,9 @@ class Block:
     """One part of the prompt. `text` holds the marker line too; it is empty when the block is omitted.
 
     `authority` 0 is the frame (rules, identity, steering, thread); 1 to 6 is the ladder of layers, 1 the
-    highest. `cap` is what the section may take, in characters. `left_out` names rows that did not fit, at
-    most a few; `left_out_count` counts them all. `over_budget` blocks had a text, and gave way to others.
+    highest; 7 are the words of others. `cap` is what the section may take, in characters. `left_out` names
+    rows that did not fit, at most a few; `left_out_count` counts them all. `over_budget` blocks had a text,
+    and gave way to others.
     """
 
     name: str
@@ -59,6 +67,7 @@ class Block:
     left_out_count: int = 0
     over_budget: bool = False
     degraded: tuple[str, ...] = ()
+    placement: Placement = Placement.OPENING
 
     @property
     def chars(self) -> int:
@@ -69,6 +78,7 @@ class Block:
             "name": self.name,
             "marker": self.marker,
             "authority": self.authority,
+            "placement": self.placement.value,
             "state": self.state.value,
             "reason": self.reason,
             "chars": self.chars,
@@ -96,6 +106,19 @@ class ContextPacket:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", join_texts([block.text for block in self.blocks]))
+
+    @property
+    def opening(self) -> str:
+        """What stands before the conversation: the same for all its messages while the rows are the same."""
+        return self._placed(Placement.OPENING)
+
+    @property
+    def with_message(self) -> str:
+        """What stands with the message being answered; on most messages nothing."""
+        return self._placed(Placement.MESSAGE)
+
+    def _placed(self, placement: Placement) -> str:
+        return join_texts([block.text for block in self.blocks if block.placement == placement])
 
     @property
     def total_chars(self) -> int:

@@ -1,4 +1,6 @@
-"""Layer 5 in a prompt: the episodes the first message calls for."""
+"""Layer 5 in a prompt: the episodes the first message calls for, and those of a later one that moves on to
+something else.
+"""
 
 from __future__ import annotations
 
@@ -13,50 +15,79 @@ from memory.context.constants import (
 )
 from memory.context.cuts import cut_words
 from memory.context.lines import Line, fit_lines, name_left_out
-from memory.context.packet import Block, BlockState, SourceRef
+from memory.context.packet import Block, BlockState, Placement, SourceRef
 from memory.context.stored import stored_line
+from memory.models import EpisodicMemory
 from memory.selectors import episodic_search
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crewsite.accounts.models import Workspace
     from memory.context.request import ContextRequest
-    from memory.results import EpisodicHit
+    from memory.results import EpisodicHit, EpisodicSearch
 
 
 class EpisodicSource:
+    """A later message is searched like the first; of its hits only new ones are added. One that ranks behind
+    as many seen ones as a block holds is no new topic.
+    """
+
     name: ClassVar[str] = "episodic"
     is_memory: ClassVar[bool] = True
+    kind: ClassVar[str] = "episodic"
+    head: ClassVar[str] = MARKER_EPISODIC
 
     def collect(self, request: ContextRequest) -> list[Block]:
-        if not request.opens or not request.message.strip():
-            return []
-        found = episodic_search(
-            home=request.home,
-            query=request.message,
-            limit=EPISODIC_ROWS,
-            relevance_filter=True,
-            mode=request.search_mode,
-            now=request.now,
-        )
         cap = min(EPISODIC_INJECT_CHARS, request.caps.sections.episodic)
-        if not found.hits:
-            return [_empty(cap, found.degraded)]
-        fitted = fit_lines(map(_line, found.hits), room=cap - len(MARKER_EPISODIC))
-        left_out = tuple(line.source for line in fitted.left_out)
-        return [
-            Block(
-                name=self.name,
-                marker=MARKER_EPISODIC,
-                authority=AUTHORITY_EPISODIC,
-                text="\n".join([MARKER_EPISODIC, *(line.text for line in fitted.kept)]),
-                cap=cap,
-                sources=tuple(line.source for line in fitted.kept),
-                state=BlockState.TRIMMED if left_out else BlockState.ADMITTED,
-                reason=name_left_out(left_out, len(left_out), word="episodes", total=len(found.hits)),
-                left_out=left_out,
-                left_out_count=len(left_out),
-                degraded=found.degraded,
-            )
-        ]
+        blocks: list[Block] = []
+        if request.opens and request.opening_message.strip():
+            found = _search(request, request.opening_message)
+            blocks.append(_block(found, list(found.hits), cap) if found.hits else _empty(cap, found.degraded))
+        if request.is_later:
+            seen = request.seen | {(source.kind, source.object_id) for b in blocks for source in b.sources}
+            found = _search(request, request.message)
+            new = [hit for hit in found.hits if (self.kind, hit.row.pk) not in seen]
+            if new:
+                blocks.append(_block(found, new, cap, placement=Placement.MESSAGE))
+        return blocks
+
+    def again(self, home: Workspace, ids: Sequence[int]) -> Mapping[int, Line]:
+        rows = EpisodicMemory.objects.in_home(home).filter(pk__in=ids)
+        return {row.pk: _line(row, score=None) for row in rows}
+
+
+def _search(request: ContextRequest, query: str) -> EpisodicSearch:
+    return episodic_search(
+        home=request.home,
+        query=query,
+        limit=EPISODIC_ROWS,
+        relevance_filter=True,
+        mode=request.search_mode,
+        now=request.now,
+    )
+
+
+def _block(
+    found: EpisodicSearch, hits: list[EpisodicHit], cap: int, *, placement: Placement = Placement.OPENING
+) -> Block:
+    lines = [_line(hit.row, score=hit.score) for hit in hits]
+    fitted = fit_lines(lines, room=cap - len(MARKER_EPISODIC))
+    left_out = tuple(line.source for line in fitted.left_out)
+    return Block(
+        name=EpisodicSource.name,
+        marker=MARKER_EPISODIC,
+        authority=AUTHORITY_EPISODIC,
+        text="\n".join([MARKER_EPISODIC, *(line.text for line in fitted.kept)]),
+        cap=cap,
+        sources=tuple(line.source for line in fitted.kept),
+        state=BlockState.TRIMMED if left_out else BlockState.ADMITTED,
+        reason=name_left_out(left_out, len(left_out), word="episodes", total=len(hits)),
+        left_out=left_out,
+        left_out_count=len(left_out),
+        degraded=found.degraded,
+        placement=placement,
+    )
 
 
 def _empty(cap: int, degraded: tuple[str, ...]) -> Block:
@@ -72,8 +103,9 @@ def _empty(cap: int, degraded: tuple[str, ...]) -> Block:
     )
 
 
-def _line(hit: EpisodicHit) -> Line:
+def _line(row: EpisodicMemory, *, score: float | None) -> Line:
     """The date leads and the id ends the line, so a long text is cut between them."""
-    text = cut_words(stored_line(hit.row.text), EPISODIC_ROW_CHARS)
-    source = SourceRef(kind="episodic", object_id=hit.row.pk, citation=hit.citation, score=hit.score)
-    return Line(f"- {hit.row.created_at:%Y-%m-%d}: {text} [{hit.citation}]", source)
+    text = cut_words(stored_line(row.text), EPISODIC_ROW_CHARS)
+    citation = f"epi:{row.pk}"
+    source = SourceRef(kind=EpisodicSource.kind, object_id=row.pk, citation=citation, score=score)
+    return Line(f"- {row.created_at:%Y-%m-%d}: {text} [{citation}]", source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -13,7 +14,7 @@ from memory.context.constants import (
     RUNTIME_LABEL_CHARS,
 )
 from memory.context.cuts import cut_words
-from memory.context.packet import Block
+from memory.context.packet import Block, Placement
 from memory.context.stored import stored_line
 
 if TYPE_CHECKING:
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
 
 
 class PreambleSource:
-    """[RUNTIME] is sent again on a later message when the turn comes over another surface than the
-    conversation's.
-    """
+    """[RUNTIME] is sent again with a later message when it comes over another surface than the one before."""
 
     name: ClassVar[str] = "preamble"
     is_memory: ClassVar[bool] = False
 
     def collect(self, request: ContextRequest) -> list[Block]:
-        moved = request.surface != request.conversation.surface
+        moved = request.surface != request.surface_before
         blocks = []
         if request.opens:
             blocks.append(
@@ -41,8 +40,10 @@ class PreambleSource:
                     cap=request.caps.sections.preamble,
                 )
             )
-        if request.opens or moved:
+        if request.opens:
             blocks.append(_runtime(request))
+        elif moved:
+            blocks.append(replace(_runtime(request), placement=Placement.MESSAGE))
         return blocks
 
 

@@ -101,7 +101,10 @@ class SemanticSource:
 def _relevant(request: ContextRequest) -> SemanticSearch:
     """Most relevant first."""
     return semantic_search(
-        home=request.home, query=request.message, limit=SEMANTIC_RELEVANT_ROWS, mode=request.search_mode
+        home=request.home,
+        query=request.opening_message,
+        limit=SEMANTIC_RELEVANT_ROWS,
+        mode=request.search_mode,
     )
 
 

@@ -4,6 +4,7 @@ Slack threads.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from crewsite.conversations.models import Message
@@ -12,9 +13,12 @@ from crewsite.security.redaction import redact
 from memory.context.constants import AUTHORITY_FRAME, MARKER_THREAD, THREAD_MESSAGES
 from memory.context.cuts import cut_words
 from memory.context.packet import Block, BlockState
+from memory.context.shortening import shorten_middle
 from memory.context.stored import stored_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memory.context.request import ContextRequest
 
 _FRAMING = (
@@ -36,22 +40,52 @@ class ThreadSource:
         messages = _messages(request)
         if not messages:
             return []
-        cap = request.caps.sections.thread
-        room = cap - len(_wrap(request, ""))
-        kept = _newest_that_fit([_entry(message, request, room) for message in messages], room)
-        dropped = len(messages) - len(kept)
+        frame = len(_wrap(request, ""))
+        shown = _fitted(messages, request, frame)
         return [
             Block(
                 name=self.name,
                 marker=MARKER_THREAD,
                 authority=AUTHORITY_FRAME,
-                text=_wrap(request, "\n".join(kept)),
-                cap=cap,
-                state=BlockState.TRIMMED if dropped else BlockState.ADMITTED,
-                reason=f"{dropped} oldest of {len(messages)} messages left out" if dropped else "",
-                left_out_count=dropped,
+                text=_wrap(request, "\n".join(shown.entries)),
+                cap=shown.cap,
+                state=BlockState.TRIMMED if shown.reason else BlockState.ADMITTED,
+                reason=shown.reason,
+                left_out_count=shown.dropped,
             )
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    entries: Sequence[str]
+    cap: int
+    reason: str = ""
+    dropped: int = 0
+
+
+def _fitted(messages: Sequence[Message], request: ContextRequest, frame: int) -> _Shown:
+    """All of them under the smaller cap; else shortened under the larger one, or without the oldest."""
+    sections = request.caps.sections
+    room, total = sections.thread - frame, len(messages)
+    entries = [_entry(message, request, room) for message in messages]
+    if sum(len(entry) + 1 for entry in entries) <= room:
+        return _Shown(entries, sections.thread)
+    if not _shortens():
+        kept = _newest_that_fit(entries, room)
+        dropped = total - len(kept)
+        return _Shown(kept, sections.thread, f"{dropped} oldest of {total} messages left out", dropped)
+    short = shorten_middle(entries, sections.thread_compressed - frame)
+    reason = f"{short.shortened} of {total} messages shortened to their first words"
+    if short.dropped:
+        reason = f"{reason}, {short.dropped} left out"
+    return _Shown(short.entries, sections.thread_compressed, reason, short.dropped)
+
+
+def _shortens() -> bool:
+    from constance import config
+
+    return bool(config.THREAD_SHORTENING)
 
 
 def _messages(request: ContextRequest) -> list[Message]:

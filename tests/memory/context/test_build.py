@@ -63,6 +63,7 @@ def test_a_new_conversation_gets_every_block_in_the_order_of_authority(conversat
         "runtime",
         "agent_prompt",
         "steering",
+        "reply_options",
         "authority",
         "lessons",
         "semantic",
@@ -98,8 +99,12 @@ def test_the_runtime_names_date_workspace_person_surface_and_mode(conversation, 
 
 def test_a_later_message_gets_the_runtime_only_when_the_surface_changed(conversation, home) -> None:
     fill(home)
-    assert names(build(conversation, "and now?", is_new=False)) == []
-    assert names(build(conversation, "and now?", is_new=False, surface="slack-dm")) == ["runtime"]
+    web = {"is_new": False, "surface": "api"}
+    assert names(build(conversation, "and now?", **web, surface_before="api")) == []
+    moved = build(conversation, "and now?", **web)
+    assert names(moved) == ["runtime"]
+    assert "Surface: api" in moved.with_message
+    assert moved.opening == ""
 
 
 def test_a_resumed_conversation_gets_everything_but_the_thread(conversation, home) -> None:

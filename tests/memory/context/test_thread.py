@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from constance.test import override_config
 
 from crewsite.conversations.models import Conversation, Message
 from memory.context.build import context_build
@@ -62,7 +63,31 @@ def test_system_and_tool_messages_are_not_part_of_it(conversation) -> None:
     assert thread(conversation) is None
 
 
-def test_over_the_cap_the_oldest_messages_go_whole(conversation) -> None:
+def test_over_the_cap_first_and_last_messages_stay_whole_around_a_shortened_middle(conversation) -> None:
+    for number in range(20):
+        make_message(conversation, f"message {number:02d} " + "word " * 1_200)
+    block = thread(conversation)
+    said = [line for line in block.text.splitlines() if line.startswith("Person said: message")]
+    whole = [line[21:23] for line in said if line.count("word") == 1_200]
+    short = [line[21:23] for line in said if line.count("word") < 1_200]
+    assert block.chars <= 44_550
+    assert (whole, short) == (["00", "16", "17", "18", "19"], [f"{number:02d}" for number in range(1, 16)])
+    assert all(line.endswith("…") for line in said if line[21:23] in short)
+    assert "(The 15 messages between, shortened to their first words.)" in block.text
+    assert block.reason == "15 of 20 messages shortened to their first words"
+    assert block.state is BlockState.TRIMMED
+
+
+def test_a_thread_that_fits_is_not_shortened(conversation) -> None:
+    for number in range(5):
+        make_message(conversation, f"{number} " + "word " * 1_200)
+    block = thread(conversation)
+    assert (block.state, block.cap) == (BlockState.ADMITTED, 34_650)
+    assert block.text.count("word") == 5 * 1_200
+
+
+@override_config(THREAD_SHORTENING=False)
+def test_without_shortening_the_oldest_messages_over_the_cap_go_whole(conversation) -> None:
     for number in range(10):
         make_message(conversation, f"{number} " + "word " * 1_200)
     block = thread(conversation)
