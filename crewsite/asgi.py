@@ -13,8 +13,9 @@ http = get_asgi_application()
 
 from channels.routing import ProtocolTypeRouter  # noqa: E402
 
+from crewsite.mcp.http import McpDoor  # noqa: E402
 from crewsite.routing import websockets  # noqa: E402
 from crewsite.startup import start_serving  # noqa: E402
 
-application = ProtocolTypeRouter({"http": http, "websocket": websockets})
+application = ProtocolTypeRouter({"http": McpDoor(http), "websocket": websockets})
 start_serving()

@@ -23,6 +23,7 @@ GROUPS: Final[dict[str, str]] = {
     "learn": "add | list | remove | restore lessons",
     "memory": "search | list | show | stats | remember | restore memory rows",
     "embeddings": "status | install the model; backfill | rebuild the index",
+    "mcp": "serve memory to one coding agent over standard input and output",
     "maintenance": "begin | end | status: keep everybody from writing for a while",
     "token": "create | list | revoke API tokens",
     "login-link": "print a one-time login link for the owner",
@@ -61,6 +62,11 @@ def dispatch(words: list[str]) -> int:
         from crewsite.running import serve
 
         return serve()
+    if words[0] == "mcp":
+        os.environ.setdefault("CREW_LOG_LEVEL", "WARNING")
+        from crewsite.mcp.stdio import main as serve_mcp
+
+        return serve_mcp(words[1:])
     os.environ.setdefault("CREW_LOG_LEVEL", "WARNING")  # a command's messages are its own
     import django
     from django.core.management import execute_from_command_line, get_commands

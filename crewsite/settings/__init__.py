@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "memory",
     "lessons",
     "crewsite.chat",
+    "crewsite.mcp",
     "crewsite.dashboard",
 ]
 
@@ -230,6 +231,7 @@ CREW_SCHEDULES = [
     "crewsite.accounts.schedules.SCHEDULES",
     "crewsite.search.schedules.SCHEDULES",
     "memory.schedules.SCHEDULES",
+    "crewsite.mcp.schedules.SCHEDULES",
 ]
 # Functions without arguments: each minute after the heartbeat, and once in every worker process as it starts.
 CREW_HEARTBEAT_TASKS = ["crewsite.chat.services.turns_reap"]
@@ -284,6 +286,12 @@ CHAT_TOOLS = [
     "memory.tools.memory_recall",
     "memory.tools.memory_remember",
 ]
+# Through MCP the same functions are offered, and those that only a program of its own needs.
+MCP_TOOLS = [
+    *CHAT_TOOLS,
+    "memory.context.tools.memory_context",
+    "crewsite.conversations.tools.conversation_log",
+]
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = env_str("CREW_TIME_ZONE", "UTC")
@@ -316,6 +324,7 @@ LOGGING = {
         "gguf": {"level": "WARNING"},
         "daphne": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        "mcp": {"level": "WARNING"},
         "constance": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
         "django_q": {"level": "WARNING"},
