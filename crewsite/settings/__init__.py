@@ -234,7 +234,7 @@ CREW_SCHEDULES = [
     "crewsite.mcp.schedules.SCHEDULES",
 ]
 # Functions without arguments: each minute after the heartbeat, and once in every worker process as it starts.
-CREW_HEARTBEAT_TASKS = ["crewsite.chat.services.turns_reap"]
+CREW_HEARTBEAT_TASKS = ["crewsite.chat.services.turns_reap", "memory.consolidation.triggers.heartbeat"]
 CREW_WORKER_START = ["crewsite.embeddings.service.start_loading", "crewsite.search.tasks.worker_started"]
 
 # Functions that count what runs, waited for before maintenance, and that drop what a process keeps of the rows.
@@ -277,6 +277,7 @@ CONTEXT_SOURCES = [
     "memory.context.sources.history.HistorySource",
     "memory.context.sources.channel.ChannelSource",
 ]
+CONSOLIDATION_EXTENSIONS = ["lessons.consolidation.LessonsExtension"]
 # Statistics such as when an episode was read last are collected and written by a thread of the process.
 CREW_BACKGROUND_WRITES = True
 CHAT_TOOLS = [
