@@ -133,6 +133,8 @@ def _explain_endpoint(error: ModelAPIError) -> LlmError:
             return _explain_connection(error)
         case ai.ModelHTTPError():
             return _explain_status(error)
+    if "finish_reason" in error.message:
+        return LlmError("The model's answer broke off before its end.", retryable=True)
     if "decode" in error.message:
         return LlmError("The model endpoint sent something that is not JSON.", retryable=True, counts=True)
     return LlmError(f"The model endpoint reported an error: {error.message}", retryable=True, counts=True)

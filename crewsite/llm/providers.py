@@ -72,6 +72,7 @@ def resolve_model(role_or_name: str = "default") -> Model | None:
     if endpoint is None or not name:
         return None
     from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
     from crewsite.llm.guard import GuardedModel
@@ -79,7 +80,9 @@ def resolve_model(role_or_name: str = "default") -> Model | None:
     provider = OpenAICompatibleProvider(
         "endpoint", base_url=endpoint.base_url, api_key=endpoint.api_key or None, http_client=_http_client()
     )
-    model = OpenAIChatModel(name, provider=provider, settings=call_settings())
+    # A stream that ends without saying why was cut somewhere on its way: half an answer is no answer.
+    profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+    model = OpenAIChatModel(name, provider=provider, profile=profile, settings=call_settings())
     return GuardedModel(model, breaker_for(endpoint.base_url))
 
 

@@ -121,6 +121,19 @@ async def test_a_connection_cut_while_streaming_is_retryable(server: LlmServer) 
     assert "broke off" in error.reason
 
 
+async def test_a_stream_that_ends_without_a_reason_is_no_whole_answer(server: LlmServer) -> None:
+    delta = '{"index": 0, "delta": {"content": "half an"}, "finish_reason": null}'
+    chunk = (
+        f'{{"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [{delta}]}}'
+    )
+    for end in ("", "data: [DONE]\n\n"):
+        server.queue.append(Reply(raw=f"data: {chunk}\n\n{end}"))
+        error = await refusal("hello")
+        assert error.retryable
+        assert "broke off" in error.reason
+    assert not breaker.breaker_for(server.url).failures
+
+
 async def test_malformed_events_are_named(server: LlmServer) -> None:
     error = await refusal("[script:malformed]")
     assert error.retryable
