@@ -56,6 +56,7 @@ class LessonAdmin(OwnWorkspacesMixin, ExplainedMixin, ServiceSavedMixin, Undoabl
         "source",
         "home",
         "updated_at",
+        "times_applied",
         "state",
     ]
     list_filter = ["is_deleted", "pinned", "category", "home", "source", "created_at", "deleted_reason"]

@@ -24,6 +24,8 @@ from crewsite.conversations.services import (
 )
 from crewsite.jobs.leases import process_owner
 from crewsite.security.text import clean
+from lessons.services import lessons_applied
+from memory.consolidation.triggers import turn_ended
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,10 +115,13 @@ def turn_begin(*, turn_id: UUID) -> Turn | None:
 def turn_record_packet(
     *, turn_id: UUID, packet: dict[str, Any], injections: Sequence[Injection], model: str
 ) -> None:
-    """What the prompt was made of, kept with the turn so that "why did it say that?" has an answer."""
+    """What the prompt was made of, kept with the turn so that "why did it say that?" has an answer. Its
+    lessons count as applied, once a turn however often it is tried."""
     with transaction.atomic():
         Turn.objects.filter(pk=turn_id).update(packet=packet, model=model)
-        TurnInjection.objects.filter(turn_id=turn_id).delete()
+        known, _ = TurnInjection.objects.filter(turn_id=turn_id).delete()
+        if not known:
+            lessons_applied(ids={row.object_id for row in injections if row.kind == "lesson"})
         TurnInjection.objects.bulk_create(
             TurnInjection(
                 turn_id=turn_id,
@@ -314,6 +319,7 @@ def _close(
             finished_at=timezone.now(),
         )
         turn = _turn(turn_id)
+        transaction.on_commit(lambda: turn_ended(turn.conversation_id), robust=True)
         answer = turn.assistant_message
         if claimed and answer is not None:
             message_update(

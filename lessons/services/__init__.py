@@ -1,5 +1,6 @@
 """Every write to lessons. Doors import from here; which file holds a topic is this package's business."""
 
+from lessons.services.applied import lessons_applied
 from lessons.services.change import (
     lesson_delete,
     lesson_edit,
@@ -20,6 +21,7 @@ __all__ = [
     "lesson_restore",
     "lesson_undo",
     "lesson_write",
+    "lessons_applied",
     "lessons_matching",
     "review_accept",
 ]

@@ -27,7 +27,9 @@ from crewsite.chat.services import (
 )
 from crewsite.conversations.models import Conversation, Message
 from crewsite.jobs.leases import process_owner
-from tests.factories import make_conversation
+from lessons.models import Lesson
+from lessons.services import lesson_write
+from tests.factories import EXPLICIT, make_conversation
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
@@ -230,6 +232,21 @@ def test_our_own_turns_are_never_interrupted(conversation: Conversation) -> None
     turn = begin(conversation)
     give_to(turn, process_owner(), heartbeat_at=timezone.now() - timedelta(hours=1))
     assert turns_interrupt() == 0
+
+
+def test_a_lesson_in_the_prompt_of_a_turn_is_counted_once(conversation: Conversation) -> None:
+    home = conversation.workspace.home
+    rows = [
+        lesson_write(home=home, rule=rule, origin=EXPLICIT).row
+        for rule in ("use pytest", "answer in French", "ask before deleting files")
+    ]
+    turn = begin(conversation)
+    injections = [Injection("lesson", row.pk, None) for row in rows[:2]]
+    injections.append(Injection("episodic", rows[2].pk, 0.5))
+    for _ in range(2):
+        turn_record_packet(turn_id=turn.pk, packet={"blocks": []}, injections=injections, model="m")
+    counted = Lesson.objects.order_by("pk").values_list("times_applied", "updated_at")
+    assert list(counted) == [(1, rows[0].updated_at), (1, rows[1].updated_at), (0, rows[2].updated_at)]
 
 
 def test_the_rows_of_a_prompt_are_recorded_once(conversation: Conversation) -> None:
