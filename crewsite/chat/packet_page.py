@@ -23,7 +23,9 @@ ROW_PAGES: Final[dict[str, tuple[str, str]]] = {
 }
 KIND_ALIASES: Final = {"lessons": "lesson", "facts": "semantic", "episodes": "episodic"}
 TITLES: Final[dict[str, str]] = {
-    "preamble": "Rules and runtime",
+    "critical_rules": "Rules",
+    "omissions": "Note on what was left out",
+    "channel": "Channel history",
     "authority": "What outweighs what",
     "agent": "Agent prompt",
     "agent_prompt": "Agent prompt",
@@ -40,6 +42,12 @@ LIMITS: Final[dict[str, str]] = {
     "index_behind": "the newest rows were found by words only",
     "keyword_index_rebuilt": "the keyword index was being rebuilt",
     "faiss_unavailable": "vectors were compared without FAISS",
+}
+
+
+MODES: Final[dict[str, str]] = {
+    "incognito": "This conversation is incognito: memory was read and nothing is written to it.",
+    "temporary": "This conversation is temporary: memory was neither read nor is it written.",
 }
 
 
@@ -63,14 +71,26 @@ class BlockView:
     sources: list[SourceLine]
     left_out: list[SourceLine]
     left_out_count: int
+    with_message: bool
+
+    @property
+    def rows_unsaid(self) -> int:
+        """How many rows are missing, where the reason does not say it."""
+        return 0 if str(self.left_out_count) in self.reason else self.left_out_count
 
 
 @dataclass(frozen=True, slots=True)
 class PacketPage:
+    """`blocks` stand before the conversation, `added` with the message that is answered."""
+
     blocks: list[BlockView]
+    added: list[BlockView]
     left_out: list[BlockView]
     degraded: list[str]
     total_chars: int
+    ceiling_chars: int
+    window: int | None
+    mode: str
     row_count: int
     text: str
 
@@ -78,12 +98,18 @@ class PacketPage:
 def packet_page(packet: dict[str, Any], *, show_links: bool) -> PacketPage:
     """`show_links`: row pages are in admin, so only staff get links to them."""
     views = [_block(block, show_links=show_links) for block in packet.get("blocks", [])]
+    shown = [view for view in views if view.text]
+    mode = str(packet.get("mode", ""))
     return PacketPage(
-        blocks=[view for view in views if view.text],
+        blocks=[view for view in shown if not view.with_message],
+        added=[view for view in shown if view.with_message],
         left_out=[view for view in views if view.state != "admitted" or view.left_out_count],
         degraded=[LIMITS.get(code, code.replace("_", " ")) for code in packet.get("degraded", [])],
         total_chars=int(packet.get("total_chars", 0)),
-        row_count=sum(len(view.sources) for view in views if view.text),
+        ceiling_chars=int(packet.get("ceiling_chars", 0)),
+        window=packet.get("model_window"),
+        mode=MODES.get(mode, ""),
+        row_count=sum(len(view.sources) for view in shown),
         text=packet_text(packet),
     )
 
@@ -97,11 +123,18 @@ def _block(block: dict[str, Any], *, show_links: bool) -> BlockView:
         chars=int(block.get("chars", 0)),
         cap=block.get("cap"),
         state=str(block.get("state", "admitted")),
-        reason=str(block.get("reason", "")),
+        reason=_reason(block),
         sources=[_source(source, show_links=show_links) for source in block.get("sources", [])],
         left_out=[_source(source, show_links=show_links) for source in block.get("left_out", [])],
         left_out_count=int(block.get("left_out_count", 0)),
+        with_message=block.get("placement") == "message",
     )
+
+
+def _reason(block: dict[str, Any]) -> str:
+    """Without the ids it may end with: the page lists those with their links."""
+    reason = str(block.get("reason", ""))
+    return reason.partition(": ")[0] if block.get("left_out") else reason
 
 
 def _source(source: dict[str, Any], *, show_links: bool) -> SourceLine:

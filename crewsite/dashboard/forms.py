@@ -11,7 +11,13 @@ from crewsite.conversations.models import Conversation
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
 
-WINDOWS: Final = ((1_000_000, "1M tokens"), (200_000, "200k tokens"), (32_000, "32k tokens"))
+WINDOWS: Final = (
+    ("", "That of its model"),
+    (1_000_000, "1M tokens"),
+    (500_000, "500k tokens"),
+    (200_000, "200k tokens"),
+    (32_000, "32k tokens"),
+)
 RECENT_CONVERSATIONS: Final = 50
 MAX_TEXT_CHARS: Final = 100_000  # the longest message chat accepts (chapter 05, 5.2)
 
@@ -25,5 +31,5 @@ class PreviewForm(forms.Form):
         super().__init__(*args, **kwargs)
         mine = Conversation.objects.for_user(user).filter(workspace=workspace)
         self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
-        self.fields["window"].empty_value = WINDOWS[0][0]  # type: ignore[attr-defined]
+        self.fields["window"].empty_value = None  # type: ignore[attr-defined]
         self.recent = list(mine.current()[:RECENT_CONVERSATIONS])

@@ -49,7 +49,7 @@ def _drop_to(blocks: list[Block], ceiling: int) -> list[Block]:
             dropped,
             text="",
             state=BlockState.OMITTED,
-            reason=f"over the budget of {ceiling} characters: this block has {dropped.chars}",
+            reason=f"over the budget of {ceiling:,} characters: this block has {dropped.chars:,}",
             left_out=dropped.sources,
             left_out_count=len(dropped.sources) + dropped.left_out_count,
             sources=(),
@@ -68,10 +68,10 @@ def _cut_to(blocks: list[Block], ceiling: int) -> list[Block]:
             break
         text = cut_at_line(longest.text, max(0, longest.chars - excess))
         if not text:
-            reason = f"over the budget of {ceiling} characters: this block has {longest.chars}"
+            reason = f"over the budget of {ceiling:,} characters: this block has {longest.chars:,}"
             kept[index] = replace(longest, text="", state=BlockState.OMITTED, reason=reason, over_budget=True)
         else:
-            reason = f"cut to {len(text)} of {longest.chars} characters, over the budget of {ceiling}"
+            reason = f"cut to {len(text):,} of {longest.chars:,} characters, over the budget of {ceiling:,}"
             kept[index] = replace(longest, text=text, state=BlockState.TRIMMED, reason=reason)
     return kept
 

@@ -252,6 +252,24 @@ def test_the_context_drawer_shows_blocks_sizes_scores_and_what_was_left_out(
     assert "<html" not in page
 
 
+def test_the_drawer_shows_the_budget_the_window_and_what_came_with_the_message(
+    talk: Conversation, alice: User
+) -> None:
+    added = {"name": "episodic", "text": "[Episodic Memory]", "chars": 17, "placement": "message"}
+    packet = {
+        **PACKET,
+        "mode": "temporary",
+        "ceiling_chars": 33_000,
+        "model_window": 32_000,
+        "blocks": [*PACKET["blocks"], added],
+    }
+    address = reverse("chat:turn_context", args=[exchange(talk, packet=packet).pk])
+    page = signed_in(alice).get(address, headers={"X-Fragment": "1"}).content.decode()
+    for expected in ("of 33,000 characters", "window of 32,000 tokens", "temporary: memory was neither read"):
+        assert expected in page
+    assert page.index("With this message") < page.index("Episodes") < page.index("Before the conversation")
+
+
 def test_only_staff_get_links_into_admin(talk: Conversation, alice: User) -> None:
     address = reverse("chat:turn_context", args=[exchange(talk, packet=PACKET).pk])
     link = reverse("admin:lessons_lesson_change", args=[7])

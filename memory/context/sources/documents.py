@@ -48,5 +48,5 @@ def _block(
         cap=cap,
         sources=(SourceRef(kind=name, object_id=row.pk, citation=citation),),
         state=BlockState.TRIMMED if cut else BlockState.ADMITTED,
-        reason=f"cut to {len(shown)} of {len(whole)} characters" if cut else "",
+        reason=f"cut to {len(shown):,} of {len(whole):,} characters" if cut else "",
     )

@@ -35,7 +35,9 @@ class HistorySource:
                 text=f"{_HEADING}\n{stored_text(rendered.text)}",
                 cap=cap,
                 state=BlockState.TRIMMED if dropped else BlockState.ADMITTED,
-                reason=f"{dropped} oldest days left out, over the cap of {cap} characters" if dropped else "",
+                reason=f"{dropped} oldest days left out, over the cap of {cap:,} characters"
+                if dropped
+                else "",
                 left_out_count=dropped,
             )
         ]

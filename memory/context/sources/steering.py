@@ -47,6 +47,6 @@ def _instructions(request: ContextRequest, *, name: str, marker: str, text: str)
             text=shown,
             cap=cap,
             state=BlockState.TRIMMED if cut else BlockState.ADMITTED,
-            reason=f"cut to {len(shown)} of {len(whole)} characters" if cut else "",
+            reason=f"cut to {len(shown):,} of {len(whole):,} characters" if cut else "",
         )
     ]

@@ -44,7 +44,7 @@ def test_over_the_ceiling_the_lowest_authority_goes_first_and_is_named() -> None
         ceiling=1_100,
     )
     assert made.block("history").state is BlockState.OMITTED
-    assert "over the budget of 1100 characters: this block has 400" in made.block("history").reason
+    assert "over the budget of 1,100 characters: this block has 400" in made.block("history").reason
     assert made.block("lessons").text
     assert made.text.endswith("Left out of this prompt for lack of room: history.")
 
