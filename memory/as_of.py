@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING
 
+from memory.history import zone_of
 from memory.layers import memory_layers
 
 if TYPE_CHECKING:
-    import datetime as dt
-
     from crewsite.accounts.models import Workspace
     from memory.results import Standing
 
@@ -19,3 +19,18 @@ def memory_as_of(*, home: Workspace, moment: dt.datetime) -> tuple[Standing, ...
     Deleted rows are among them: this is the record of what was believed, for people, never for a prompt.
     """
     return tuple(standing for layer in memory_layers() for standing in layer.as_of(home=home, moment=moment))
+
+
+def moment_named(text: str, workspace: Workspace) -> dt.datetime | None:
+    """What a person typed: an ISO moment, local to the workspace where it names no offset, or a date, which
+    means the end of that local day. None: neither.
+    """
+    try:
+        if len(text) == len("2026-03-10"):
+            next_day = dt.date.fromisoformat(text) + dt.timedelta(days=1)
+            end = dt.datetime.combine(next_day, dt.time(), zone_of(workspace)) - dt.timedelta(microseconds=1)
+            return end.astimezone(dt.UTC)
+        moment = dt.datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=zone_of(workspace))).astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        return None

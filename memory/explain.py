@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 from crewsite.conversations.models import Conversation
 from crewsite.security.models import MemoryEvent
 from memory.constants import EXPLAINED_EVENTS, EXPLAINED_INJECTIONS
+from memory.models import ConsolidationReceipt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +39,23 @@ class Injection:
     conversation: ConversationRef
     rank: int
     score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFrom:
+    """The pass that read the row out of its conversation: which messages, by which model and prompt."""
+
+    path: str
+    first_message: int
+    last_message: int
+    model: str
+    prompt_version: str
+
+    @property
+    def described(self) -> str:
+        """For people."""
+        prompt = f" with prompt {self.prompt_version}" if self.prompt_version else ""
+        return f"messages {self.first_message} to {self.last_message}, by {self.model or 'no model'}{prompt}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +86,7 @@ class Explanation:
     surface: str
     author: str
     conversation: ConversationRef | None
+    receipts: tuple[ReadFrom, ...]
     replaced_by: tuple[RowRef, ...]
     replaces: tuple[RowRef, ...]
     injections: tuple[Injection, ...]
@@ -100,6 +119,7 @@ def memory_explain(*, layer: MemoryLayer, row: Any, viewer: User | None = None) 
         surface=made.surface if made else "",
         author=_author(row, made),
         conversation=known.get(written_in) if written_in else None,
+        receipts=_receipts(layer.name, row) if written_in else (),
         replaced_by=lineage.replaced_by,
         replaces=lineage.replaces,
         injections=tuple(
@@ -118,6 +138,16 @@ def injections_of(kind: str, object_id: int) -> list[Injected]:
     """
     log = import_string(settings.INJECTION_LOG)
     return list(log(kind=kind, object_id=object_id, limit=EXPLAINED_INJECTIONS))
+
+
+def _receipts(kind: str, row: Any) -> tuple[ReadFrom, ...]:
+    """The receipts of the row's own conversation that name it, oldest first."""
+    receipts = ConsolidationReceipt.objects.filter(conversation=row.conversation_id).done().order_by("id")
+    return tuple(
+        ReadFrom(r.path, r.first_seq, r.last_seq, r.model, r.prompt_version)
+        for r in receipts
+        if any(one.get("kind") == kind and one.get("id") == row.pk for one in r.written)
+    )
 
 
 def _author(row: Any, made: MemoryEvent | None) -> str:

@@ -27,14 +27,18 @@ if TYPE_CHECKING:
     from crewsite.security.origin import Origin
 
 Event = MemoryEvent.Event
-MADE_ANEW: Final = (Event.CREATE, Event.MIGRATION)
+MADE_ANEW: Final[tuple[str, ...]] = (Event.CREATE, Event.MIGRATION)
 # A changed value is a new row, and its first event is the update.
-MADE_BY_CHANGE: Final = (*MADE_ANEW, Event.UPDATE)
+MADE_BY_CHANGE: Final[tuple[str, ...]] = (*MADE_ANEW, Event.UPDATE)
 REPLACED: Final = "replaced"
 
 
 class _OwnLayer:
     """What the five have in common. Nothing but facts and lessons is asked for its past."""
+
+    name: str
+    prefix: str
+    made_by: tuple[str, ...]
 
     def restore(self, *, row: Any, origin: Origin, author: User | None = None) -> RestoreResult:
         from memory.services import memory_restore
@@ -48,8 +52,6 @@ class _OwnLayer:
 class _DocumentLayer(_OwnLayer):
     """`doc:preferences` is the version in force, `doc:preferences:3` the third."""
 
-    name: str
-    prefix: str
     model: type[VersionedDocument]
     made_by = MADE_BY_CHANGE
 

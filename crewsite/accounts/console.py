@@ -25,14 +25,14 @@ PIPED_WIDTH: Final = 100_000  # a program reads whole lines: nothing is folded o
 
 
 class MemoryCommand(BaseCommand):
-    """Subclasses add verbs with `add_verb` and answer each in `_<verb>(workspace, options)` with
-    (data for `--json`, exit code)."""
+    """Subclasses add verbs with `add_verb` and answer each in `_<verb>(workspace, options)` with (data for
+    `--json`, exit code); a `-` in a verb is a `_` there."""
 
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         workspace = workspace_named(options["workspace"])
-        data, code = getattr(self, f"_{options['verb']}")(workspace, options)
+        data, code = getattr(self, f"_{options['verb'].replace('-', '_')}")(workspace, options)
         if options["json"]:
             self.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, default=str))
         if code:

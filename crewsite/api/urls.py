@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from crewsite.api import (
     jobs,
+    provenance,
     schema,  # noqa: F401  (registers how tokens are described)
     views,
 )
@@ -18,6 +19,8 @@ urlpatterns = [
     path("embeddings/status", views.EmbeddingsStatus.as_view()),
     path("memory/context-preview", views.ContextPreview.as_view()),
     path("memory/search", views.MemorySearch.as_view()),
+    path("memory/<slug:kind>/<int:row_id>/explain", provenance.Explain.as_view()),
+    path("memory/<slug:kind>/<int:row_id>/restore", provenance.Restore.as_view()),
     path("conversations/", views.Conversations.as_view()),
     path("conversations/<uuid:conversation_id>/messages/", views.Messages.as_view()),
     path("lessons/", views.Lessons.as_view()),

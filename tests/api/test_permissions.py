@@ -143,6 +143,6 @@ def test_every_route_but_health_and_schema_needs_somebody(db: None) -> None:
         if pattern in open_routes:
             continue
         path = "/api/v1/" + pattern.replace("<uuid:conversation_id>", "0b9f3b4e-6c43-4a53-8e39-111111111111")
-        path = path.replace("<int:job_id>", "1")
+        path = path.replace("<int:job_id>", "1").replace("<slug:kind>/<int:row_id>", "semantic/1")
         assert APIClient().get(path).status_code == 401, path
     assert get_resolver().resolve("/api/v1/health/live")

@@ -306,7 +306,7 @@ def test_a_rows_page_explains_it(operator: Client, home: Workspace) -> None:
     old = fact(home, "vim")
     fact(home, "emacs")
     shown = operator.get(page("semanticmemory", "change", old.pk)).content.decode()
-    for text in ("Explain", "superseded since", "consolidation", "sem:pref.editor", "never"):
+    for text in ("Explain", "superseded; stood from", "consolidation", "sem:pref.editor", "never"):
         assert text in shown
 
 

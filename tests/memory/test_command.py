@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memory.models import EpisodicMemory, SemanticMemory
-from memory.services import episodic_delete, semantic_write
+from lessons.services import lesson_delete, lesson_write
+from memory.models import EpisodicMemory, PreferencesDocument, SemanticMemory
+from memory.services import document_replace, episodic_delete, semantic_delete, semantic_write
 from tests.factories import EXPLICIT
 
 if TYPE_CHECKING:
@@ -135,3 +137,68 @@ def test_a_piped_table_keeps_every_id_whole(home: Workspace) -> None:
     out = io.StringIO()
     call_command("memory", "list", stdout=out)
     assert any(line.startswith(f"sem:{key} ") for line in out.getvalue().splitlines())
+
+
+def test_a_row_is_explained_with_what_it_replaced(home: Workspace) -> None:
+    semantic_write(home=home, key="pref.editor", value="vim", origin=EXPLICIT)
+    semantic_write(home=home, key="pref.editor", value="emacs", origin=EXPLICIT)
+    told = crew_json("explain", "sem:pref.editor")
+    assert (told["state"], told["surface"], told["replaces"][0]["text"]) == (
+        "in force",
+        "cli",
+        "pref.editor: vim",
+    )
+    old = told["replaces"][0]["citation"]
+    out = crew("explain", old)[1]
+    assert "superseded" in out
+    assert "sem:pref.editor" in out
+
+
+def test_rows_of_every_layer_are_shown_and_restored(home: Workspace) -> None:
+    lesson = lesson_write(home=home, rule="use pytest", origin=EXPLICIT).row
+    assert lesson is not None
+    lesson_delete(row=lesson, origin=EXPLICIT)
+    assert crew_json("show", f"les:{lesson.pk}")["is_deleted"] is True
+    assert crew_json("restore", f"les:{lesson.pk}")["outcome"] == "restored"
+    for text in ("- tea", "- coffee"):
+        document_replace(model=PreferencesDocument, workspace=home, text=text, origin=EXPLICIT)
+    assert crew_json("show", "doc:preferences")["text"] == "- coffee"
+    assert crew_json("restore", "doc:preferences:1")["id"] == "doc:preferences"
+    assert crew_json("show", "doc:preferences")["text"] == "- tea"
+    code, out, _ = crew("restore", "doc:preferences")
+    assert (code, out.split()[0]) == (0, "unchanged")
+
+
+def test_the_audit_is_listed_by_row_and_event(home: Workspace) -> None:
+    row = semantic_write(home=home, key="pref.editor", value="vim", origin=EXPLICIT).row
+    assert row is not None
+    semantic_write(home=home, key="pref.shell", value="fish", origin=EXPLICIT)
+    semantic_delete(row=row, origin=EXPLICIT)
+    assert [one["event"] for one in crew_json("audit")] == ["delete", "create", "create"]
+    assert [one["event"] for one in crew_json("audit", f"sem:{row.pk}")] == ["delete", "create"]
+    assert [one["row"] for one in crew_json("audit", "--event", "delete")] == [row.pk]
+    assert "delete" in crew("audit", "--limit", "1")[1]
+
+
+def test_memory_is_shown_as_it_stood_on_a_day(home: Workspace, now: dt.datetime) -> None:
+    for days, value in enumerate(("vim", "emacs")):
+        at = now + dt.timedelta(days=days)
+        semantic_write(home=home, key="pref.editor", value=value, origin=EXPLICIT, now=at)
+    assert [row["text"] for row in crew_json("as-of", "2026-03-10")["rows"]] == ["pref.editor: vim"]
+    assert [row["text"] for row in crew_json("as-of", "2026-03-11T12:00")["rows"]] == ["pref.editor: emacs"]
+    assert "No fact and no lesson" in crew("as-of", "2026-03-09")[2]
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "2026-13-01", "9999-12-31", "2026-03-10T", ""])
+def test_a_moment_nobody_can_read_is_refused(moment: str) -> None:
+    with pytest.raises(CommandError, match="A moment reads like"):
+        crew("as-of", moment)
+
+
+def test_a_day_ends_at_the_workspaces_midnight(home: Workspace) -> None:
+    home.time_zone = "America/Los_Angeles"
+    home.save()
+    late = dt.datetime(2026, 3, 11, 6, 30, tzinfo=dt.UTC)  # half past eleven in the evening of the 10th
+    semantic_write(home=home, key="pref.editor", value="vim", origin=EXPLICIT, now=late)
+    assert len(crew_json("as-of", "2026-03-10")["rows"]) == 1
+    assert len(crew_json("as-of", "2026-03-10T22:00")["rows"]) == 0

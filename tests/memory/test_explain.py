@@ -15,7 +15,7 @@ from crewsite.security.origin import Origin, Source, Surface
 from lessons.services import lesson_write
 from memory.explain import memory_explain
 from memory.layers import layer_of, memory_layers, row_cited
-from memory.models import PreferencesDocument
+from memory.models import ConsolidationReceipt, PreferencesDocument
 from memory.services import document_replace, episodic_write, history_append, memory_restore, semantic_write
 from tests.factories import CONSOLIDATION, EXPLICIT, make_conversation, make_message
 
@@ -155,3 +155,25 @@ def test_a_refused_restore_is_audited(home: Workspace) -> None:
     assert memory_restore(row=old, origin=CONSOLIDATION).code == "conflict_skip"
     event = MemoryEvent.objects.filter(event="refused").get()
     assert (event.object_id, event.reason.split(":")[0]) == (old.pk, "conflict_skip")
+
+
+def test_a_consolidated_row_names_the_messages_model_and_prompt_it_was_read_with(
+    home: Workspace, alice: User
+) -> None:
+    talk = make_conversation(alice, home)
+    origin = Origin(Source.CONSOLIDATION, Surface.TASK, conversation_id=talk.pk)
+    row = fact(home, "vim", origin=origin)
+    for first, kind in ((1, "episodic"), (31, "semantic")):
+        ConsolidationReceipt.objects.create(
+            workspace=home,
+            conversation=talk,
+            path="history",
+            state="done",
+            first_seq=first,
+            last_seq=first + 29,
+            model="small",
+            prompt_version="3",
+            written=[{"kind": kind, "id": row.pk, "outcome": "created"}],
+        )
+    (receipt,) = explain("sem:pref.editor", home).receipts
+    assert receipt.described == "messages 31 to 60, by small with prompt 3"

@@ -1,10 +1,9 @@
-"""`crew memory`: look at facts and episodes, search them, store one, bring one back.
-Parses, calls one service, prints.
+"""`crew memory`: look at what is remembered and why, search it, store, bring back, look back. Parses, calls
+one service, prints.
 """
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from django.core.management.base import CommandError
@@ -14,33 +13,46 @@ from crewsite.accounts.console import (
     add_verb,
     cli_origin,
     positive,
-    row_number,
     wait_for_embedder,
 )
-from crewsite.security.text import clean
+from crewsite.security.models import MemoryEvent
 from memory import access
+from memory.as_of import memory_as_of, moment_named
 from memory.constants import DEFAULT_IMPORTANCE
-from memory.models import EpisodicMemory, SemanticMemory
+from memory.explain import memory_explain
+from memory.layers import memory_layers, row_cited
+from memory.management.printing import (
+    cell,
+    event_as_dict,
+    hit_as_dict,
+    row_as_dict,
+    standing_as_dict,
+    story,
+    when,
+    whole_row_as_dict,
+)
+from memory.own_layers import EpisodicLayer, SemanticLayer
 from memory.rules import parse_value
 from memory.selectors import episodic_search, memory_stats, semantic_search
-from memory.services import episodic_write, memory_restore, semantic_write
+from memory.services import episodic_write, semantic_write
 
 if TYPE_CHECKING:
     import argparse
 
     from crewsite.accounts.models import Workspace
-    from memory.results import EpisodicHit, SemanticHit
+    from memory.layers import MemoryLayer
 
 DEFAULT_LIMIT: Final = 20
-TEXT_COLUMN_CHARS: Final = 300
+LISTED_LAYERS: Final = ("semantic", "episodic")
+CITATIONS: Final = "such as epi:412, sem:pref.editor (sem:412 for a row id), les:12, doc:preferences:3, his:7"
 
 
 class Command(MemoryCommand):
-    help = "Look at what is remembered, search it, add to it, bring it back."
+    help = "Look at what is remembered and why, search it, add to it, bring it back."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         commands = parser.add_subparsers(
-            dest="verb", required=True, metavar="list|search|show|stats|remember|restore"
+            dest="verb", required=True, metavar="list|search|show|explain|audit|as-of|stats|remember|restore"
         )
         listing = add_verb(commands, "list", "newest facts and episodes")
         listing.add_argument("--kind", choices=["semantic", "episodic"])
@@ -49,8 +61,18 @@ class Command(MemoryCommand):
         search = add_verb(commands, "search", "facts and episodes by meaning and words")
         search.add_argument("query")
         search.add_argument("--limit", type=positive, default=DEFAULT_LIMIT)
-        show = add_verb(commands, "show", "one row with where it came from")
-        show.add_argument("id", help="such as epi:412 or sem:pref.editor; sem:412 for a row id")
+        show = add_verb(commands, "show", "one row with all its fields")
+        show.add_argument("id", help=CITATIONS)
+        explain = add_verb(
+            commands, "explain", "where a row came from, what replaced it, where it was injected"
+        )
+        explain.add_argument("id", help=CITATIONS)
+        audit = add_verb(commands, "audit", "what happened to memory, newest first")
+        audit.add_argument("id", nargs="?", default="", help=f"only of one row: {CITATIONS}")
+        audit.add_argument("--event", choices=MemoryEvent.Event.values)
+        audit.add_argument("--limit", type=positive, default=DEFAULT_LIMIT)
+        as_of = add_verb(commands, "as-of", "facts and lessons as they stood at a moment")
+        as_of.add_argument("moment", help="2026-03-10 (the end of that day) or 2026-03-10T14:30")
         add_verb(commands, "stats", "rows by layer")
         remember = add_verb(commands, "remember", "store an episode, or a fact with --key")
         remember.add_argument("text", help="the episode, or the value of the fact (text or JSON)")
@@ -58,13 +80,14 @@ class Command(MemoryCommand):
         remember.add_argument("--importance", type=float, default=DEFAULT_IMPORTANCE)
         remember.add_argument("--tag", action="append", default=[], dest="tags")
         restore = add_verb(commands, "restore", "bring back a deleted or superseded row")
-        restore.add_argument("id", help="such as epi:412; sem:412 for the row id of a fact")
+        restore.add_argument("id", help=CITATIONS)
 
     def _list(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
-        home, rows = workspace.home, []
-        for model in _models(options["kind"]):
-            chosen = model.all_objects.filter(home=home, is_deleted=options["deleted"])
-            rows += [_as_dict(row) for row in chosen.order_by("-created_at", "-pk")[: options["limit"]]]
+        rows: list[dict[str, Any]] = []
+        for layer in _listed(options["kind"]):
+            chosen = layer.rows(workspace).filter(is_deleted=options["deleted"])
+            newest = chosen.order_by("-created_at", "-pk")[: options["limit"]]
+            rows += [row_as_dict(layer, row) for row in newest]
         rows = sorted(rows, key=lambda row: row["created_at"], reverse=True)[: options["limit"]]
         self._rows(rows, ["id", "created_at", "source", "text"], options, empty="Nothing is remembered yet.")
         return rows, 0
@@ -76,7 +99,8 @@ class Command(MemoryCommand):
         episodes = episodic_search(home=home, query=query, limit=limit, mode="relevance")
         access.flush()
         degraded = sorted({*facts.degraded, *episodes.degraded})
-        rows = [*map(_hit_as_dict, facts.hits), *map(_hit_as_dict, episodes.hits)]
+        rows = [hit_as_dict(SemanticLayer(), hit) for hit in facts.hits]
+        rows += [hit_as_dict(EpisodicLayer(), hit) for hit in episodes.hits]
         # Each layer scales its scores by its own best row, so equal ones are told apart by what they rest on.
         rows.sort(key=lambda row: (row["score"], len(row["legs"]), row["cosine"] or 0.0), reverse=True)
         del rows[limit:]
@@ -86,17 +110,43 @@ class Command(MemoryCommand):
         return {"hits": rows, "rung": episodes.rung or facts.rung, "degraded": degraded}, 0
 
     def _show(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
-        row = _find(workspace.home, options["id"])
-        data = _as_dict(row, whole=True)
-        if not options["json"]:
-            for name, value in data.items():
-                self.stdout.write(f"{name:<20} {value}")
+        data = whole_row_as_dict(*_find(workspace, options["id"]))
+        for name, value in data.items():
+            self.say(f"{name:<20} {value}", options)
         return data, 0
+
+    def _explain(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
+        layer, row = _find(workspace, options["id"])
+        told = memory_explain(layer=layer, row=row)
+        for name, text in story(told):
+            self.say(f"{name:<14}{text}", options)
+        return told.as_json(), 0
+
+    def _audit(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
+        events = MemoryEvent.objects.filter(home_id__in={workspace.pk, workspace.home.pk})
+        if options["id"]:
+            layer, row = _find(workspace, options["id"])
+            events = events.filter(memory_type=layer.name, object_id=row.pk)
+        if options["event"]:
+            events = events.filter(event=options["event"])
+        rows = [event_as_dict(event) for event in events.order_by("-id")[: options["limit"]]]
+        columns = ["at", "event", "layer", "row", "source", "surface", "actor", "reason"]
+        self._rows(rows, columns, options, empty="No such event is kept.")
+        return rows, 0
+
+    def _as_of(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
+        moment = moment_named(options["moment"], workspace)
+        if moment is None:
+            raise CommandError("A moment reads like 2026-03-10 or 2026-03-10T14:30.")
+        rows = [standing_as_dict(one) for one in memory_as_of(home=workspace.home, moment=moment)]
+        columns = ["id", "since", "until", "source", "text"]
+        self._rows(rows, columns, options, empty="No fact and no lesson stood then.")
+        return {"moment": when(moment), "rows": rows}, 0
 
     def _stats(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
         stats = memory_stats(workspace)
         rows = [
-            {"layer": name, "live": count.live, "deleted": count.deleted, "newest": _when(count.newest)}
+            {"layer": name, "live": count.live, "deleted": count.deleted, "newest": when(count.newest)}
             for name, count in stats.layers.items()
         ]
         self._rows(rows, ["layer", "live", "deleted", "newest"], options, empty="")
@@ -126,18 +176,19 @@ class Command(MemoryCommand):
         dropped = getattr(result, "dropped_tags", ())
         if dropped:
             self.stderr.write(f"Not usable as tags: {', '.join(dropped)}.")
-        return self._outcome(result, options)
+        return self._outcome(result, options, SemanticLayer() if options["key"] else EpisodicLayer())
 
     def _restore(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
         wait_for_embedder()
-        row = _find(workspace.home, options["id"])
-        return self._outcome(memory_restore(row=row, origin=cli_origin()), options)
+        layer, row = _find(workspace, options["id"])
+        return self._outcome(layer.restore(row=row, origin=cli_origin()), options, layer)
 
-    def _outcome(self, result: Any, options: dict[str, Any]) -> tuple[Any, int]:
+    def _outcome(self, result: Any, options: dict[str, Any], layer: MemoryLayer) -> tuple[Any, int]:
         """A write's answer; refused: the reason on stderr and exit code 1."""
-        row_id = _row_id(result.row) if result.row is not None else None
+        row_id = layer.citation(result.row) if result.row is not None else None
         refused = result.outcome == "refused"
-        answer = f"Refused ({result.code}): {result.message}" if refused else f"{result.outcome} {row_id}"
+        said = f"{result.outcome} {row_id}" + (f": {result.message}" if result.message else "")
+        answer = f"Refused ({result.code}): {result.message}" if refused else said
         self.say(answer, options, error=refused)
         data = {"outcome": result.outcome, "id": row_id, "code": result.code, "message": result.message}
         return data, int(refused)
@@ -146,82 +197,19 @@ class Command(MemoryCommand):
         self, rows: list[dict[str, Any]], columns: list[str], options: dict[str, Any], *, empty: str
     ) -> None:
         if rows:
-            self.table(columns, [[_cell(row[column]) for column in columns] for row in rows], options)
+            self.table(columns, [[cell(row[column]) for column in columns] for row in rows], options)
         elif not options["json"]:
             self.stderr.write(empty)
 
 
-def _models(kind: str | None) -> list[Any]:
-    models = {"semantic": SemanticMemory, "episodic": EpisodicMemory}
-    return [models[kind]] if kind else list(models.values())
+def _listed(kind: str | None) -> list[MemoryLayer]:
+    return [layer for layer in memory_layers() if layer.name in ({kind} if kind else LISTED_LAYERS)]
 
 
-def _find(home: Workspace, citation: str) -> Any:
-    """A row by `epi:412`, `sem:412` or `sem:KEY`; tombstones too. Another home's rows do not exist here."""
-    prefix, _, name = citation.partition(":")
-    models: dict[str, Any] = {"sem": SemanticMemory, "epi": EpisodicMemory}
-    row = None
-    if prefix in models and name:
-        rows = models[prefix].all_objects.filter(home=home).order_by("is_deleted", "-pk")
-        if (pk := row_number(name)) is not None:
-            row = rows.filter(pk=pk).first()
-        elif prefix == "sem":
-            row = rows.filter(key=clean(name)).first()
-    if row is None:
-        raise CommandError(f"There is no {citation!r}. Ids look like epi:412 or sem:pref.editor.")
-    return row
-
-
-def _row_id(row: Any) -> str:
-    return f"sem:{row.key}" if isinstance(row, SemanticMemory) else f"epi:{row.pk}"
-
-
-def _text(row: Any) -> str:
-    if isinstance(row, SemanticMemory):
-        return f"{row.key} = {json.dumps(row.value, ensure_ascii=False)}"
-    return str(row.text)
-
-
-def _as_dict(row: Any, *, whole: bool = False) -> dict[str, Any]:
-    data = {
-        # A tombstoned fact shares its key with others, so its row id names it.
-        "id": f"sem:{row.pk}" if isinstance(row, SemanticMemory) and row.is_deleted else _row_id(row),
-        "text": _text(row),
-        "source": row.source,
-        "created_at": _when(row.created_at),
-    }
-    if whole:
-        names = ["uid", "updated_at", "is_deleted", "deleted_at", "deleted_reason", "conversation_id"]
-        names += (
-            ["confidence", "valid_from", "superseded_by_id"]
-            if isinstance(row, SemanticMemory)
-            else [
-                "importance",
-                "tags",
-                "times_seen",
-                "confirmed_at",
-                "access_count",
-                "possibly_supersedes_id",
-            ]
+def _find(workspace: Workspace, citation: str) -> tuple[MemoryLayer, Any]:
+    found = row_cited(workspace, citation)
+    if found is None:
+        raise CommandError(
+            f"There is no {citation!r}. Ids look like epi:412, sem:pref.editor, les:12, doc:projects, his:7."
         )
-        data.update({name: getattr(row, name) for name in names})
-    return data
-
-
-def _hit_as_dict(hit: SemanticHit | EpisodicHit) -> dict[str, Any]:
-    return {
-        **_as_dict(hit.row),
-        "score": round(hit.score, 4),
-        "cosine": None if hit.cosine is None else round(hit.cosine, 4),
-        "keyword": None if hit.keyword is None else round(hit.keyword, 4),
-        "legs": list(hit.legs),
-    }
-
-
-def _when(moment: Any) -> str:
-    return moment.isoformat(timespec="seconds") if moment else ""
-
-
-def _cell(value: Any) -> str:
-    text = ", ".join(value) if isinstance(value, list) else str(value)
-    return text[:TEXT_COLUMN_CHARS]
+    return found

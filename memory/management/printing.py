@@ -1,0 +1,109 @@
+"""How rows of memory read on a terminal and in `--json`. Looks nothing up."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from memory.models import SemanticMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crewsite.security.models import MemoryEvent
+    from memory.explain import Explanation
+    from memory.layers import MemoryLayer
+    from memory.results import EpisodicHit, SemanticHit, Standing
+
+TEXT_COLUMN_CHARS: Final = 300
+NOT_SHOWN: Final = frozenset({"id", "text", "key", "value", "folded_hash", "source", "created_at"})
+
+
+def row_as_dict(layer: MemoryLayer, row: Any) -> dict[str, Any]:
+    return {
+        "id": layer.citation(row),
+        "text": _text(layer, row),
+        "source": getattr(row, "source", ""),
+        "created_at": when(row.created_at),
+    }
+
+
+def whole_row_as_dict(layer: MemoryLayer, row: Any) -> dict[str, Any]:
+    fields = {field.name: field.attname for field in row._meta.concrete_fields if field.name not in NOT_SHOWN}
+    return {**row_as_dict(layer, row), **{attname: getattr(row, attname) for attname in fields.values()}}
+
+
+def hit_as_dict(layer: MemoryLayer, hit: SemanticHit | EpisodicHit) -> dict[str, Any]:
+    return {
+        **row_as_dict(layer, hit.row),
+        "score": round(hit.score, 4),
+        "cosine": None if hit.cosine is None else round(hit.cosine, 4),
+        "keyword": None if hit.keyword is None else round(hit.keyword, 4),
+        "legs": list(hit.legs),
+    }
+
+
+def event_as_dict(event: MemoryEvent) -> dict[str, Any]:
+    return {
+        "at": when(event.at),
+        "event": event.event,
+        "layer": event.memory_type,
+        "row": event.object_id,
+        "old": event.old_value,
+        "new": event.new_value,
+        "reason": event.reason,
+        "source": event.source,
+        "surface": event.surface,
+        "actor": event.actor,
+    }
+
+
+def standing_as_dict(standing: Standing) -> dict[str, Any]:
+    return {
+        "id": standing.citation,
+        "kind": standing.kind,
+        "text": standing.text,
+        "source": standing.source,
+        "since": when(standing.since),
+        "until": when(standing.until),
+    }
+
+
+def story(told: Explanation) -> Iterator[tuple[str, str]]:
+    """An explanation as lines of name and text, for people."""
+    yield "id", told.citation
+    yield "text", told.text
+    since = f"since {when(told.since)}"
+    yield (
+        "state",
+        f"{told.state}, {since}, until {when(told.ended_at)}" if told.ended_at else f"{told.state} {since}",
+    )
+    yield "written by", ", ".join(filter(None, (told.author, told.source, told.surface)))
+    if told.conversation:
+        yield "conversation", f"{told.conversation.title} ({told.conversation.id})"
+    for receipt in told.receipts:
+        yield "read from", receipt.described
+    for ref in told.replaced_by:
+        yield "replaced by", f"{ref.citation}  {ref.text}"
+    for ref in told.replaces:
+        yield "replaces", f"{ref.citation}  {ref.text}"
+    for one in told.injections:
+        yield "injected", f"{when(one.at)} into {one.conversation.title} ({one.conversation.id})"
+    for event in told.events:
+        words = (when(event.at), event.event, event.source, event.surface, event.actor, event.reason)
+        yield "event", " ".join(filter(None, words))
+
+
+def when(moment: Any) -> str:
+    return moment.isoformat(timespec="seconds") if moment else ""
+
+
+def cell(value: Any) -> str:
+    text = ", ".join(value) if isinstance(value, list) else str(value)
+    return text[:TEXT_COLUMN_CHARS]
+
+
+def _text(layer: MemoryLayer, row: Any) -> str:
+    if isinstance(row, SemanticMemory):
+        return f"{row.key} = {json.dumps(row.value, ensure_ascii=False)}"
+    return layer.text(row)
