@@ -8,6 +8,7 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("crewsite.dashboard.urls")),
     path("", include("crewsite.accounts.urls")),
+    path("", include("crewsite.mcp.urls")),
     path("chat/", include("crewsite.chat.urls")),
     path("api/v1/", include("crewsite.api.urls")),
     path("admin/", admin.site.urls),

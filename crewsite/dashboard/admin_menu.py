@@ -24,6 +24,7 @@ GROUPS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
         ("Conversations", "forum", "conversations.Conversation"),
         ("Messages", "chat", "conversations.Message"),
         ("Turns", "swap_horiz", "chat.Turn"),
+        ("Tool calls", "hub", "mcp.ToolCall"),
         ("Events", "receipt_long", "security.MemoryEvent"),
         ("Jobs", "sync", "jobs.Job"),
         ("Leases", "lock_clock", "jobs.Lease"),

@@ -40,6 +40,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         ("Chat", reverse("chat:home"), False),
         ("Context", reverse("dashboard:context"), False),
         ("Jobs", reverse("dashboard:jobs"), False),
+        ("Connect", reverse("mcp:connect"), False),
         ("Status", reverse("dashboard:status"), embedder_status().state != "ready"),
     ]
     if getattr(request.user, "is_staff", False):
