@@ -9,6 +9,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from memory.standing_orders import is_order, is_standing_order
+
 Kind = Literal["rule", "fact", "episode"]
 MAX_REQUEST_CHARS: Final = 2_000  # an episode's length; longer messages are texts, not requests
 KEY_SLUG_CHARS: Final = 60
@@ -65,38 +67,6 @@ _FROM_NOW_ON = re.compile(
     r"daqui\s+em\s+diante)\b[\s,:]*(?P<body>.+)",
     re.IGNORECASE | re.DOTALL,
 )
-_STANDING = re.compile(
-    r"(?:you\s+(?:should|must)\s+)?"
-    r"(?:(?:always|never)|toujours|ne\s+(?:\w+\s+){1,2}jamais|jamais|immer|nie|niemals|"
-    r"siempre|nunca|jam[áa]s|sempre)\s+(?P<next>\w+)",
-    re.IGNORECASE,
-)
-# "Utilise toujours", "verwende immer", "usa siempre", "usa sempre": a verb first, but no person speaking of
-# themselves.
-_VERB_FIRST = re.compile(
-    r"(?P<verb>[^\W\d]+)\s+(?:toujours|immer|nie|niemals|siempre|nunca|sempre)\s+\w+", re.IGNORECASE
-)
-# After always or never these begin a remark or a saying: "never again", "always a pleasure", "nie wieder".
-_REMARK_WORDS: Final = """
-    mind again ever a an the on in at of gonna going have had has been was were is are am seen heard knew
-    thought happy glad sorry sure ready good better best fun nice too enough my your his her their
-    der die das ein eine im am mit noch wieder mehr so ich ist war
-    le la les un une des vu su dans pareil el lo los las una igual visto mismo o os as um uma mesma mesmo
-"""
-_REMARKS: Final = frozenset(_REMARK_WORDS.split())
-_PERSON_WORDS: Final = """
-    i we he she they it you ich wir er sie es ihr du je nous il elle on tu vous yo nosotros él ella
-    ellos eu nós ele ela eles the der die das le la les el los las o a os as un une ein eine hat
-    habe haben ist sind war está é est sont
-"""
-_PERSONS: Final = frozenset(_PERSON_WORDS.split())
-_IMPERATIVES: Final = """
-    use prefer avoid write run keep dont do call answer reply speak stop name format add make put
-    start check test ask explain show give utilise utilisez évite réponds écris verwende benutze
-    nutze vermeide antworte schreib schreibe usa utiliza evita responde escribe utilize evite
-    responda escreva
-"""
-_ORDER_WORDS: Final = frozenset(_IMPERATIVES.split())
 _MUST = re.compile(
     r"\b(?:must|should|need to|has to|doit|doivent|muss|müssen|soll|debe|deben|deve|devem)\b", re.I
 )
@@ -106,13 +76,15 @@ _LIKING = re.compile(
     re.IGNORECASE,
 )
 _MEMORIES = re.compile(
-    r"(?:(?:when|what|how|if|why|who|where|which|me|this|it|quand|wie|cuando|quando)\b|(?:the |that )?time\b|"
+    r"(?:(?:remember|when|what|how|if|why|who|where|which|me|this|it|quand|wie|cuando|quando)\b|"
+    r"(?:the |that )?time\b|"
     r"(?:that|them|these|those)$)",
     re.I,
 )
 # What people say before and after a request, and what is no part of what they want kept.
 _OPENING = re.compile(
-    r"^(?:(?:hi|hello|hey|ok|okay|also|and|so|well|great|thanks|thank\s+you|yes|no|one\s+more\s+thing)"
+    r"^(?:(?:hi|hello|hey|ok|okay|also|and|so|well|great|thanks|thank\s+you|yes|no(?=\s*[,.!:;-])|"
+    r"one\s+more\s+thing)"
     r"(?:\s+there)?[\s,.!:;-]+)+",
     re.IGNORECASE,
 )
@@ -125,8 +97,20 @@ _PLEASE = re.compile(
     r"[\s,]+(?:please|bitte|por\s+favor|s['’]il\s+(?:te|vous)\s+pla[iî]t)$",
     re.IGNORECASE,
 )
+# Code and quoted lines are shown, not said.
+_QUOTED = re.compile(r"```[\s\S]*?(?:```|\Z)|^(?:>| {4}|\t).*$", re.MULTILINE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=\S)")
 MAX_SENTENCES_BEFORE: Final = 2
+STATEMENT_MIN_WORDS: Final = (
+    5  # "that scene in Alien" names something, "that the release went out Friday" says it
+)
+_CONNECTED = re.compile(r"(?:\bthat|\bque|\bqu['’]|\bdass|:|,)\s*$", re.IGNORECASE)
+_VERB = re.compile(
+    r"(?:\b(?:is|are|am|was|were|has|have|had|will|can|cannot|does|lives?|works?|likes?|hates?|needs?|wants?|uses?|"
+    r"moved|starts?|ends?|est|sont|a|ont|sera|ist|sind|hat|haben|wird|heißt|mag|es|son|está|están|tiene|tienen|é|"
+    r"são|fica|tem|têm|gosta|vive|mora|trabaja|trabalha|travaille|habite|arbeitet|wohnt)\b|['’](?:s|re|m|ve|ll)\b)",
+    re.IGNORECASE,
+)
 # A value that goes on with another statement is no value: the whole sentence is kept instead.
 _GOES_ON = re.compile(
     r"[.!?;]\s|\b(?:and|but|et|und|aber|y|pero|e|mas)\s+(?:my|our|i|we|mon|ma|mein|ich|mi|o meu)\b", re.I
@@ -159,7 +143,7 @@ def detect(message: str) -> Intent | None:
     """The request in a message, or None. `Remember to always use pytest.` is the rule `always use pytest`."""
     if len(message) > MAX_REQUEST_CHARS:
         return None
-    sentences = _requesting(message)
+    sentences = _requesting(_QUOTED.sub(" ", message))
     for start in range(min(len(sentences), MAX_SENTENCES_BEFORE + 1)):
         text = _OPENING.sub("", " ".join(sentences[start:]))
         for pattern in _ASKING:
@@ -170,7 +154,8 @@ def detect(message: str) -> Intent | None:
             return None
         match = _FROM_NOW_ON.match(text)
         if match:
-            return Intent("rule", _trimmed(match["body"]))
+            body = _trimmed(match["body"])
+            return Intent("rule", body) if is_order(body) else None
         if start == 0 and is_standing_order(_trimmed(text)):
             return Intent("rule", _trimmed(text))
     return None
@@ -200,22 +185,13 @@ def classify(body: str) -> Intent:
         return Intent("rule", _NOT_TO.sub("do not ", text, count=1))
     if _LIKING.match(text):
         return Intent("rule", text, category="preference")
-    first = re.split(r"\W", text.lower().replace("don't", "dont"), maxsplit=1)[0]
-    if is_standing_order(text) or first in _ORDER_WORDS or _MUST.search(text):
+    if is_order(text) or _MUST.search(text):
         return Intent("rule", text)
     for prefix, pattern in _MY:
         named = pattern.fullmatch(text)
         if named and not _GOES_ON.search(named["value"]) and (slug := _slug(named["name"])):
             return Intent("fact", text, key=f"{prefix}.{slug}", value=_trimmed(named["value"]))
     return Intent("episode", text)
-
-
-def is_standing_order(text: str) -> bool:
-    standing = _STANDING.match(text)
-    if standing:
-        return standing["next"].lower() not in _REMARKS
-    match = _VERB_FIRST.match(text)
-    return match is not None and match["verb"].lower() not in _PERSONS
 
 
 def _asked(match: re.Match[str], *, is_question: bool) -> Intent | None:
@@ -226,7 +202,17 @@ def _asked(match: re.Match[str], *, is_question: bool) -> Intent | None:
         return None
     if groups.get("to"):
         return Intent("rule", body)
-    return None if _MEMORIES.match(body) else classify(body)
+    if _MEMORIES.match(body):
+        return None
+    intent = classify(body)
+    return intent if intent.kind != "episode" or _states(match, body) else None
+
+
+def _states(match: re.Match[str], body: str) -> bool:
+    """Whether what shall be kept is a statement. "Remember the Alamo" names a thing and keeps nothing."""
+    has_connector = match.start("body") > 0 and _CONNECTED.search(match.string[: match.start("body")])
+    words = len(body.split())
+    return bool(_VERB.search(body)) or (has_connector is not None and words >= STATEMENT_MIN_WORDS)
 
 
 def _trimmed(text: str) -> str:
