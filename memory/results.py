@@ -130,10 +130,14 @@ class Injected:
 
 @dataclass(frozen=True, slots=True)
 class ReviewOutcome:
-    """What deciding an item of the review queue did. Not `ok`: the item stays open and `message` says why."""
+    """What deciding an item of the review queue did. Not `ok`: the item stays as it was, `message` says why.
+
+    `repeated`: it was decided before, and nothing was changed now.
+    """
 
     ok: bool
     message: str = ""
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

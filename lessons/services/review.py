@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lessons.services.write import lesson_write
 from memory.results import ReviewOutcome
+from memory.services.review import MERGED
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User
@@ -18,7 +19,7 @@ def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = Non
     payload = item.payload
     result = lesson_write(
         home=item.home,
-        rule=payload["rule"],
+        rule=payload.get(MERGED) or payload["rule"],
         negative=payload.get("negative", ""),
         category=payload.get("category", "knowledge"),
         scope=payload.get("scope", ""),

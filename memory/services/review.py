@@ -1,6 +1,6 @@
 """The review queue: adding what heuristics would not decide alone, and deciding it. What accepting does is
-looked up by
-dotted path, because lessons stand above this app."""
+looked up by dotted path, because lessons stand above this app.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from memory.models import ReviewItem
 from memory.results import ReviewOutcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crewsite.accounts.models import User, Workspace
     from crewsite.security.origin import Origin
 
@@ -30,6 +32,11 @@ ACCEPTORS: Final[dict[str, str]] = {
     "projects": "memory.services.accept.document_accept",
     "lesson": "lessons.services.review_accept",
 }
+REJECTORS: Final[dict[str, str]] = {
+    ReviewItem.Kind.POSSIBLY_SUPERSEDES: "memory.services.accept.supersession_reject",
+}
+# Where the payload carries the words of a merge; acceptors store them instead of their own.
+MERGED: Final = "merged"
 
 
 def review_add(
@@ -44,26 +51,57 @@ def review_add(
 
 
 def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
-    """Do what the item proposes, then close it.
+    """Do what the item proposes, then close it. Accepting again changes nothing.
     Doing comes first: a crash between leaves the item open, not lost.
     """
-    item = ReviewItem.objects.select_related("home").get(pk=item.pk)
-    if item.state != ReviewItem.State.OPEN:
-        return ReviewOutcome(ok=False, message=f"This item was {item.get_state_display()} before.")
-    path = _acceptor(item)
-    if path is None:
-        return ReviewOutcome(ok=False, message="Nothing here knows how to accept this item.")
-    outcome: ReviewOutcome = import_string(path)(item=item, origin=origin, author=author)
-    if outcome.ok:
-        _close(item, ReviewItem.State.ACCEPTED, origin)
-    return outcome
+    return _decide(item, _acceptor, origin=origin, author=author, state=ReviewItem.State.ACCEPTED)
+
+
+def review_merge(*, item: ReviewItem, text: str, origin: Origin, author: User | None = None) -> ReviewOutcome:
+    """Accept in other words: what the item proposes is stored with this text, and what it replaces goes."""
+    if not text.strip():
+        return ReviewOutcome(ok=False, message="Merging needs the text that shall stand.")
+    return _decide(
+        item, _acceptor, origin=origin, author=author, state=ReviewItem.State.ACCEPTED, merged=text
+    )
 
 
 def review_reject(*, item: ReviewItem, origin: Origin) -> ReviewOutcome:
-    """Close the item and change no memory."""
-    if not _close(item, ReviewItem.State.REJECTED, origin):
-        return ReviewOutcome(ok=False, message="This item was decided before.")
-    return ReviewOutcome(ok=True)
+    """Close the item: what it proposes is not done, what it doubts stands. Again: nothing is changed."""
+    return _decide(item, _rejector, origin=origin, author=None, state=ReviewItem.State.REJECTED)
+
+
+def _decide(
+    item: ReviewItem,
+    act_of: Callable[[ReviewItem], str | None],
+    *,
+    origin: Origin,
+    author: User | None,
+    state: ReviewItem.State,
+    merged: str = "",
+) -> ReviewOutcome:
+    stored = ReviewItem.objects.select_related("home").get(pk=item.pk)
+    if stored.state != ReviewItem.State.OPEN:
+        said = f"This item was {stored.state} before" + (
+            f" by {stored.decided_by}" if stored.decided_by else ""
+        )
+        return ReviewOutcome(ok=stored.state == state, message=f"{said}; nothing was changed.", repeated=True)
+    if merged:
+        stored.payload = {**stored.payload, MERGED: merged}
+    path = act_of(stored)
+    if path is None:
+        return ReviewOutcome(ok=False, message="Nothing here knows how to accept this item.")
+    try:
+        outcome: ReviewOutcome = import_string(path)(item=stored, origin=origin, author=author)
+    except KeyError as missing:
+        return ReviewOutcome(ok=False, message=f"The item does not say its {missing}. Reject it.")
+    if outcome.ok:
+        _close(stored, state, origin, how=MERGED if merged else state)
+    return outcome
+
+
+def _rejector(item: ReviewItem) -> str:
+    return REJECTORS.get(item.kind, "memory.services.accept.nothing_done")
 
 
 def _acceptor(item: ReviewItem) -> str | None:
@@ -71,7 +109,7 @@ def _acceptor(item: ReviewItem) -> str | None:
     return known.get(item.kind) or known.get(str(item.payload.get("layer", "")))
 
 
-def _close(item: ReviewItem, state: ReviewItem.State, origin: Origin) -> bool:
+def _close(item: ReviewItem, state: ReviewItem.State, origin: Origin, *, how: str) -> None:
     closed = ReviewItem.objects.filter(pk=item.pk, state=ReviewItem.State.OPEN).update(
         state=state, decided_at=timezone.now(), decided_by=origin.actor, updated_at=timezone.now()
     )
@@ -83,7 +121,6 @@ def _close(item: ReviewItem, state: ReviewItem.State, origin: Origin) -> bool:
             object_id=item.pk,
             old=ReviewItem.State.OPEN,
             new=state,
-            reason=f"{item.kind} {state}",
+            reason=f"{item.kind} {how}",
             origin=origin,
         )
-    return bool(closed)
