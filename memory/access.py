@@ -14,6 +14,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from crewsite.jobs.errors import MaintenanceInProgress
 from memory.constants import ACCESS_FLUSH_SECONDS, ACCESS_MAX_PENDING
 from memory.models import EpisodicMemory
 
@@ -55,7 +56,7 @@ def flush() -> int:
                 EpisodicMemory.all_objects.filter(pk__in=ids).update(
                     last_accessed_at=timezone.now(), access_count=F("access_count") + count
                 )
-    except DatabaseError:
+    except (DatabaseError, MaintenanceInProgress):
         logger.warning("Could not record that %d episodes were read.", len(counts), exc_info=True)
         return 0
     return len(counts)

@@ -56,7 +56,7 @@ class MaintenanceMiddleware:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         if not isinstance(exception, MaintenanceInProgress):
             return None
-        if request.path.startswith(API_PREFIX):
+        if request.path.startswith(API_PREFIX) or "X-Fragment" in request.headers:
             return maintenance_problem(exception)
         response = render(request, "503.html", {"reason": str(exception)}, status=503)
         response["Retry-After"] = exception.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)

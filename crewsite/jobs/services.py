@@ -107,6 +107,7 @@ def job_run(
     """
     job = _executing.get()
     if job is not None and job.kind == kind:
+        job_progress(job, total=total, detail=detail)
         yield job
         return
     job = job_start(kind=kind, task=task, args=args, total=total, detail=detail, workspace_id=workspace_id)

@@ -28,20 +28,26 @@ from crewsite.jobs.models import StoreState
 
 logger = logging.getLogger(__name__)
 
-# What keeps the site's processes in order; none of it is what people store. Sessions: logging out must work.
+# What keeps the site's processes in order; none of it is what people store. Logging out must work, and
+# counting failed log-ins too.
 BOOKKEEPING: Final = frozenset(
     {
         "jobs_lease",
         "jobs_heartbeat",
         "jobs_storestate",
         "django_session",
+        "axes_accessattempt",
+        "axes_accessattemptexpiration",
+        "axes_accessfailurelog",
+        "axes_accesslog",
         "django_q_ormq",
         "django_q_schedule",
         "django_q_task",
     }
 )
-# Running jobs report and end, and people cancel; a new job is a write like any other.
-JOB_REPORT: Final = ("UPDATE", "jobs_job")
+# Running jobs report and end, and people cancel; a new job is a write like any other. A live setting that is
+# read for the first time stores its default; changing it is an update.
+ALLOWED: Final = frozenset({("UPDATE", "jobs_job"), ("INSERT", "constance_constance")})
 
 _WRITE: Final = re.compile(
     r"\s*(INSERT|REPLACE|UPDATE|DELETE|TRUNCATE|CREATE|ALTER|DROP)\b"
@@ -164,7 +170,7 @@ def _refuse_write(found: Maintenance, sql: str) -> None:
     if write is None:
         if not sql.lstrip()[:4].upper().startswith("WITH") or not _WRITE_INSIDE.search(sql):
             return
-    elif write[2] in BOOKKEEPING or (write[1].upper(), write[2]) == JOB_REPORT:
+    elif write[2] in BOOKKEEPING or (write[1].upper(), write[2]) in ALLOWED:
         return
     raise MaintenanceInProgress(code=found.code, note=found.note, until=found.until)
 

@@ -80,7 +80,8 @@ document.addEventListener("submit", async (event) => {
   const button = event.submitter;
   if (event.target !== form || !button?.dataset.act) return;
   event.preventDefault();
-  button.disabled = true;
+  if (button.getAttribute("aria-disabled")) return;
+  button.setAttribute("aria-disabled", "true"); // a disabled one would lose the keyboard
   try {
     const answer = await fetch(button.formAction, {
       method: "POST",
@@ -88,12 +89,13 @@ document.addEventListener("submit", async (event) => {
       headers: { "X-Fragment": "1" },
       credentials: "same-origin",
     });
-    const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
-    say(isJson ? (await answer.json()).message : "That did not work. Reload the page to see why.");
+    const isJson = answer.headers.get("Content-Type")?.match(/^application\/.*json/);
+    const body = isJson ? await answer.json() : {};
+    say(body.message || body.detail || "That did not work. Reload the page to see why.");
   } catch {
     say("The site does not answer.");
   }
-  button.disabled = false;
+  button.removeAttribute("aria-disabled");
 });
 
 const connection = new Connection("/ws/jobs/", { onFrame: receive, onState: state });

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from crewsite.jobs import services
-from crewsite.jobs.models import Heartbeat, Job
+from crewsite.jobs.beats import beating
+from crewsite.jobs.leases import lease_acquire, lease_renew
+from crewsite.jobs.models import Heartbeat, Job, Lease
 from crewsite.jobs.services import (
     JobStopped,
     job_cancel,
@@ -179,3 +183,122 @@ def test_a_thread_does_not_inherit_the_queued_job_of_another() -> None:
         thread.start()
         thread.join()
     assert seen == [None]
+
+
+def test_a_retry_keeps_the_workspace_and_happens_once_however_often_it_is_asked_for() -> None:
+    failed = Job.objects.create(kind="x", task="a.b", state="failed", workspace_id=7)
+    again = job_retry(failed)
+    assert again
+    assert again.workspace_id == 7
+    assert job_retry(failed) is None
+    assert job_retry(Job.objects.get(pk=failed.pk)) is None
+    assert Job.objects.count() == 2
+    assert Job.objects.with_retry().get(pk=failed.pk).retried_as == again.pk
+
+
+def test_a_stale_copy_of_a_row_does_not_hide_that_the_job_failed() -> None:
+    job = job_start(kind="x", task="a.b")
+    copy = Job.objects.get(pk=job.pk)
+    job_fail(job, error="broken")
+    assert job_retry(copy)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("state", ["failed", "cancelled"])
+def test_of_many_who_retry_at_once_one_does(state: str) -> None:
+    failed = Job.objects.create(kind="x", task="tests.jobs.sample_tasks.note", state=state)
+    assert sum(at_once(6, lambda: job_retry(Job.objects.get(pk=failed.pk)) is not None)) == 1
+    assert Job.objects.filter(retry_of=failed).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_cancel_and_an_end_at_the_same_moment_one_counts() -> None:
+    for _ in range(10):
+        job = job_start(kind="x")
+        copy = Job.objects.get(pk=job.pk)
+        won = at_once(2, *[lambda job=job: job_finish(job), lambda copy=copy: job_cancel(copy)])
+        assert sorted(won) == [False, True]
+        job.refresh_from_db()
+        assert job.state == ("done" if won[0] else "cancelled")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_queued_job_is_begun_by_one_of_many_workers() -> None:
+    job = job_queue(kind="x", task="tests.jobs.sample_tasks.note")
+
+    def begin() -> bool:
+        with job_resumed(job.pk) as begun:
+            return begun is not None
+
+    assert sum(at_once(6, begin)) == 1
+
+
+def test_a_dead_job_takes_its_leases_along_and_leaves_those_of_others() -> None:
+    job = job_start(kind="x")
+    mine, other = (
+        lease_acquire("mine", seconds=600),
+        lease_acquire("other", owner="host:1:ab:cd", seconds=600),
+    )
+    assert mine
+    assert other
+    jobs_give_up(now=timezone.now() + timedelta(minutes=5))
+    assert list(Lease.objects.values_list("name", flat=True)) == ["other"]
+    assert not lease_renew(mine, seconds=60)
+    job.refresh_from_db()
+    assert job.lease_owner in job.error
+
+
+def test_a_beat_that_comes_in_time_keeps_a_job_alive() -> None:
+    job = job_start(kind="x")
+    seen = Job.objects.get(pk=job.pk)
+    Job.objects.update(lease_expires_at=timezone.now() + timedelta(minutes=10))
+    assert not services._give_up(seen, timezone.now() + timedelta(minutes=5))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slow_step_shows_life_without_a_report() -> None:
+    job = job_start(kind="x")
+    Job.objects.update(lease_expires_at=timezone.now())
+    with beating(job, seconds=0.01):
+        pause = threading.Event()
+        for _ in range(200):
+            job.refresh_from_db()
+            if job.lease_expires_at > timezone.now() + timedelta(minutes=2):
+                break
+            pause.wait(0.02)
+    assert job.lease_expires_at > timezone.now() + timedelta(minutes=2)
+
+
+def test_an_error_keeps_no_credential() -> None:
+    job = job_start(kind="x")
+    job_fail(job, error="401 for key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH")
+    job.refresh_from_db()
+    assert "abcdefghijklmnop" not in job.error
+    assert job.error.startswith("401")
+
+
+def test_a_queued_job_learns_its_total_from_its_task() -> None:
+    job = job_queue(kind="x", task="tests.jobs.sample_tasks.note")
+    with job_resumed(job.pk), job_run("x", total=9):
+        job.refresh_from_db()
+        assert job.total == 9
+
+
+def at_once(count: int, *calls: Callable[[], bool]) -> list[bool]:
+    """What each call answers when all start together; one call is made by so many threads."""
+    each = calls * count if len(calls) == 1 else calls
+    start, answers = threading.Barrier(len(each)), [False] * len(each)
+
+    def ask(at: int) -> None:
+        try:
+            start.wait()
+            answers[at] = each[at]()
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=ask, args=(at,)) for at in range(len(each))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers

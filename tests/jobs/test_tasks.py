@@ -128,3 +128,10 @@ def test_a_task_run_in_place_starts_no_worker_thread(settings: Any) -> None:
     settings.CREW_WORKER_START = ["tests.jobs.sample_tasks.note"]
     worker_start.on_spawn()
     assert sample_tasks.CALLS == []
+
+
+def test_a_task_that_had_to_skip_says_so_on_its_job() -> None:
+    job = job_queue(kind="skip", task="tests.jobs.sample_tasks.skip")
+    job_execute(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("done", "Skipped: it is running already.")
