@@ -22,6 +22,7 @@ GROUPS: Final[dict[str, str]] = {
     "status": "what runs, what is degraded, and what to do about it",
     "learn": "add | list | remove | restore lessons",
     "memory": "search | list | show | stats | remember | restore memory rows",
+    "consolidate": "list what waits to become memory, or consolidate it now",
     "embeddings": "status | install the model; backfill | rebuild the index",
     "mcp": "serve memory to one coding agent over standard input and output",
     "maintenance": "begin | end | status: keep everybody from writing for a while",

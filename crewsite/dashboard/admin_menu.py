@@ -19,6 +19,7 @@ GROUPS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
         ("Projects", "folder_open", "memory.ProjectsDocument"),
         ("History", "calendar_month", "memory.HistoryEntry"),
         ("Review", "rule", "memory.ReviewItem"),
+        ("Consolidation", "compress", "memory.ConsolidationReceipt"),
     ),
     "Activity": (
         ("Conversations", "forum", "conversations.Conversation"),

@@ -65,7 +65,7 @@ REMEDIES: Final[dict[str, Remedy]] = {
         Remedy(
             "llm_not_configured",
             "No language model is connected",
-            "Chat answers from memory alone.",
+            "Chat answers from memory alone, and consolidation waits for a model.",
             "Set these in the environment and start again:",
             "CREW_LLM_BASE_URL, CREW_LLM_MODEL, CREW_LLM_API_KEY",
         ),
