@@ -11,53 +11,95 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from django.db import connection
 
+from crewsite.search.evidence import Evidence
 from memory.constants import DECAY_PER_DAY, SECONDS_PER_DAY
+from memory.dates import named_dates
 from memory.live import decay_by_tag
 from memory.models import EpisodicMemory, SemanticMemory
-from memory.ranking import Candidate, decay_rate
+from memory.neighbourhood import speakers_named, window_cosines, window_words, windows
+from memory.ranking import Pool, decay_rate
 
 if TYPE_CHECKING:
     from django.db.models.expressions import Col
 
     from crewsite.accounts.models import Workspace
-    from crewsite.search.service import Hit
+    from crewsite.search.service import Candidates, Hit
 
 R = TypeVar("R", EpisodicMemory, SemanticMemory)
 
 # The plus keeps SQLite from going through the index of homes to each row.
 _LIVE = "WHERE +home_id = %s AND NOT is_deleted AND id IN ({places})"
-_EPISODES = "SELECT id, text, importance, created_at, tags FROM memory_episodicmemory"
+# A moment read as text is not turned into a datetime by the driver, row by row.
+_EPISODES = (
+    "SELECT id, importance, CAST(created_at AS text), text, conversation_id, tags FROM memory_episodicmemory"
+)
+_SESSIONS = (
+    "SELECT conversation_id, id FROM memory_episodicmemory"
+    " WHERE +home_id = %s AND NOT is_deleted AND conversation_id IN ({places}) ORDER BY conversation_id, id"
+)
 _FACTS = "SELECT id, key, value FROM memory_semanticmemory"
 
 
-def episodes_read(home: Workspace, hits: Sequence[Hit], now: dt.datetime) -> list[Candidate]:
-    """The live ones of these hits, in their order."""
+def pool_read(home: Workspace, found: Candidates, *, query: str, now: dt.datetime) -> Pool:
+    """The live ones of these candidates."""
+    hits = {hit.object_id: hit for hit in found.hits}
+    rows = _read(_EPISODES, home, hits)
+    ids = np.array([row[0] for row in rows], dtype=np.int64)
+    told = [dt.datetime.fromisoformat(row[2]) for row in rows]
+    # SQLite keeps moments in UTC without saying so.
+    moment = now if told and told[0].tzinfo else now.astimezone(dt.UTC).replace(tzinfo=None)
+    conversations = [row[4] for row in rows]
+    around = windows(ids, _sessions_read(home, conversations))
+    cosine = np.array([_cosine(hits[row[0]]) for row in rows])
     rates = decay_by_tag()
-    found = {row[0]: row[1:] for row in _read(_EPISODES, home, (hit.object_id for hit in hits))}
-    pool: list[Candidate] = []
-    moment = now.astimezone(dt.UTC)
-    plain = moment.replace(tzinfo=None)
-    for hit in hits:
-        row = found.get(hit.object_id)
-        if row is None:
-            continue
-        text, importance, created_at, tags = row
-        # A raw read of SQLite gives moments in UTC that do not say so.
-        age = (moment if created_at.tzinfo else plain) - created_at
-        candidate = Candidate(
-            object_id=hit.object_id,
-            text=text,
-            importance=importance,
-            days_old=age.total_seconds() / SECONDS_PER_DAY,
-            rate=decay_rate(_decoded(tags), rates) if rates else DECAY_PER_DAY,
-            cosine=hit.cosine,
-            keyword=hit.keyword,
-            all_terms=hit.all_terms,
-        )
-        pool.append(candidate)
-    return pool
+    evidence = found.evidence or Evidence()
+    held = evidence.terms_held(ids)
+    terms = max(1, held.shape[1])
+    return Pool(
+        ids=ids,
+        cosine=cosine,
+        words=held @ evidence.term_weights,
+        words_share=held.sum(axis=1) / terms,
+        window_cosine=window_cosines(around, cosine, evidence),
+        window_words=window_words(around, evidence),
+        session=_numbered(conversations),
+        named=speakers_named(query, [row[3] for row in rows]),
+        dated=_dated(query, told),
+        importance=np.array([row[1] for row in rows], dtype=np.float64),
+        days_old=np.array([(moment - at).total_seconds() / SECONDS_PER_DAY for at in told]),
+        rate=np.array([decay_rate(_decoded(row[5]), rates) if rates else DECAY_PER_DAY for row in rows]),
+        text=np.array([row[3] for row in rows], dtype=np.object_),
+    )
+
+
+def _dated(query: str, told: Sequence[dt.datetime]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    dates = named_dates(query)
+    if not dates:
+        return np.zeros(len(told), dtype=np.bool_)
+    return np.array([any(date.covers(at.date()) for date in dates) for at in told], dtype=np.bool_)
+
+
+def _cosine(hit: Hit) -> float:
+    return float("nan") if hit.cosine is None else hit.cosine
+
+
+def _sessions_read(home: Workspace, conversations: Sequence[Any]) -> list[list[int]]:
+    """The live rows of each of these conversations, in the order they were written."""
+    asked = list(dict.fromkeys(found for found in conversations if found is not None))
+    sessions: dict[Any, list[int]] = {}
+    for conversation, pk in _select(_SESSIONS, home, asked):
+        sessions.setdefault(conversation, []).append(pk)
+    return list(sessions.values())
+
+
+def _numbered(conversations: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """A number for each conversation, and one for each row that belongs to none."""
+    numbers: dict[Any, int] = {}
+    keys = (place if found is None else found for place, found in enumerate(conversations))
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def facts_read(home: Workspace, ids: Iterable[int]) -> dict[int, tuple[str, Any]]:
@@ -108,12 +150,14 @@ def _shape(model: type[R]) -> _Shape:
 
 
 def _read(select: str, home: Workspace, ids: Iterable[int]) -> list[tuple[Any, ...]]:
-    asked = list(ids)
+    return _select(f"{select} {_LIVE}", home, list(ids))
+
+
+def _select(statement: str, home: Workspace, asked: Sequence[Any]) -> list[tuple[Any, ...]]:
     if not asked:
         return []
-    live = _LIVE.format(places=", ".join(["%s"] * len(asked)))
     with connection.cursor() as cursor:
-        cursor.execute(f"{select} {live}", [home.pk, *asked])
+        cursor.execute(statement.format(places=", ".join(["%s"] * len(asked))), [home.pk, *asked])
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 

@@ -1,55 +1,91 @@
-"""The order of episodes: score, admission, recall guard and diversity (chapter 02, 2.4).
-Pure: values in, values out.
+"""The order of episodes: relevance with their neighbourhood, age, admission, recall guard and diversity
+(chapters 02, 2.4 and 03, 3.6). Pure: columns in, places out.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Final
 
-from crewsite.search.fusion import mmr_jaccard, scale01, weighted, word_set
+import numpy as np
+from numpy.typing import NDArray
+
+from crewsite.search.fusion import mmr_jaccard
+from crewsite.search.words import word_set
 from memory.constants import (
+    AGE_FLOOR,
+    DATE_BONUS,
     DECAY_PER_DAY,
     GUARDED_HITS,
     IMPORTANCE_BASE,
     IMPORTANCE_SHARE,
-    KEYWORD_AS_COSINE,
     KEYWORD_RUNG_MIN_OVERLAP,
-    KEYWORD_WEIGHT,
     LONG_TEXT_CHARS,
     MAX_POOL,
-    MIN_COSINE,
     MIN_POOL,
     MMR_LAMBDA,
     POOL_PER_HIT,
-    VECTOR_WEIGHT,
+    SESSION_BEST_ROWS,
+    SESSION_SHARE,
+    SPEAKER_BONUS,
+    TURN_VECTOR_WEIGHT,
+    TURN_WORDS_WEIGHT,
+    WINDOW_VECTOR_WEIGHT,
+    WINDOW_WORDS_WEIGHT,
     Thresholds,
 )
 
-Order = Literal["score", "relevance"]
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Texts = NDArray[np.object_]
+
+_FULL_MARKS: Final = (1.0 + SPEAKER_BONUS + DATE_BONUS) * (1.0 + SESSION_SHARE)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One episode that a leg found. `cosine` is raw, `keyword` scaled 0..1 within the set;
-    None: not found by that leg.
+class Profile(Enum):
+    """What a search is for."""
+
+    EXPLICIT = "a question that somebody asks: relevance alone"
+    INJECTION = "a prompt: importance and age weigh too"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """The candidates of one search, a column for each thing that ranking looks at, all of one length.
+
+    `cosine` and `window_cosine` are raw, NaN without a vector. `words` is the weight of the question's terms
+    that a row has, `window_words` that of the rows around it, `words_share` the part of the terms in it,
+    0..1. `session`: rows of one number belong to one conversation. `named`: the question names its speaker;
+    `dated`: the question names its time.
     """
 
-    object_id: int
-    text: str
-    importance: float = 0.5
-    days_old: float = 0.0
-    rate: float = DECAY_PER_DAY
-    cosine: float | None = None
-    keyword: float | None = None
-    all_terms: bool = False
+    ids: Ids
+    cosine: Floats
+    words: Floats
+    words_share: Floats
+    window_cosine: Floats
+    window_words: Floats
+    session: Ids
+    named: Flags
+    dated: Flags
+    importance: Floats
+    days_old: Floats
+    rate: Floats
+    text: Texts
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def only(self, kept: Flags) -> Pool:
+        return Pool(*(getattr(self, field.name)[kept] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A place in the answer. `guarded`: its age alone would have cost it the place."""
+    """A place in the answer. `guarded`: without the guard it would not have got it."""
 
     object_id: int
     score: float
@@ -61,28 +97,36 @@ def pool_size(limit: int) -> int:
     return min(MAX_POOL, max(MIN_POOL, POOL_PER_HIT * limit))
 
 
-def log_score(candidate: Candidate) -> float:
-    """ln(cosine x (0.7 + 0.3 x importance) x exp(-rate x days)).
-    As a logarithm no age is old enough to become 0.
+def relevance(pool: Pool) -> Floats:
+    """0..1: what a row says and what is said around it, by meaning and by words, each scaled within the pool;
+    a bonus for a named speaker and a named time; then a share of the strength of its conversation.
+
+    What no row of the pool has (no vectors, no words found) is left out and the rest counts whole.
     """
-    cosine = candidate.cosine
-    if cosine is None:
-        cosine = (candidate.keyword or 0.0) * KEYWORD_AS_COSINE
-    weight = IMPORTANCE_BASE + IMPORTANCE_SHARE * candidate.importance
-    return (
-        math.log(max(cosine, MIN_COSINE)) + math.log(weight) - candidate.rate * max(0.0, candidate.days_old)
-    )
+    if not len(pool):
+        return np.zeros(0)
+    parts = [
+        (TURN_VECTOR_WEIGHT, _scaled(pool.cosine)),
+        (WINDOW_VECTOR_WEIGHT, _scaled(pool.window_cosine)),
+        (TURN_WORDS_WEIGHT, _scaled(pool.words) if pool.words.any() else None),
+        (WINDOW_WORDS_WEIGHT, _scaled(pool.window_words) if pool.window_words.any() else None),
+    ]
+    found = [(weight, column) for weight, column in parts if column is not None]
+    total = sum(weight for weight, _ in found)
+    own = np.zeros(len(pool))
+    for weight, column in found:
+        own += weight / total * column
+    own += SPEAKER_BONUS * pool.named + DATE_BONUS * pool.dated
+    strengths: Floats = (own + SESSION_SHARE * _session_strength(own, pool.session)) / _FULL_MARKS
+    return strengths
 
 
-def relevance(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """0..1 by id: 0.6 of the vector leg and 0.4 of the keyword leg, each scaled within the set;
-    a lone leg counts whole.
-    """
-    cosines = {c.object_id: c.cosine for c in candidates if c.cosine is not None}
-    keywords = {c.object_id: c.keyword for c in candidates if c.keyword is not None}
-    legs = [(VECTOR_WEIGHT, scale01(cosines)), (KEYWORD_WEIGHT, keywords)]
-    fused = weighted([leg for leg in legs if leg[1]])
-    return {c.object_id: fused.get(c.object_id, 0.0) for c in candidates}
+def score(pool: Pool, relevances: Floats) -> Floats:
+    """relevance x (0.7 + 0.3 x importance) x (floor + (1 - floor) x exp(-rate x days old))."""
+    faded = np.exp(-pool.rate * np.maximum(pool.days_old, 0.0))
+    weight = IMPORTANCE_BASE + IMPORTANCE_SHARE * pool.importance
+    weighted: Floats = relevances * weight * (AGE_FLOOR + (1.0 - AGE_FLOOR) * faded)
+    return weighted
 
 
 def decay_rate(tags: Iterable[str], rates: Mapping[str, float]) -> float:
@@ -90,56 +134,43 @@ def decay_rate(tags: Iterable[str], rates: Mapping[str, float]) -> float:
     return min((rates[tag] for tag in tags if tag in rates), default=DECAY_PER_DAY)
 
 
-def is_admitted(
-    candidate: Candidate, *, limits: Thresholds, has_vectors: bool, overlap: Callable[[str], float]
-) -> bool:
-    """Near enough by raw cosine, or found with all its words. Neither age nor importance plays a part.
+def admitted(pool: Pool, limits: Thresholds) -> Flags:
+    """Rows near enough by raw cosine, or with all words of the question. Neither age nor importance plays a
+    part.
 
-    Without any vectors in the answer, `overlap` (share of the question's words in a text) decides.
+    Without any vector in the pool half of the words must be there.
     """
-    if candidate.all_terms:
-        return True
-    if not has_vectors:
-        return overlap(candidate.text) >= KEYWORD_RUNG_MIN_OVERLAP
-    floor = limits.relevance_long if len(candidate.text) > LONG_TEXT_CHARS else limits.relevance
-    return candidate.cosine is not None and candidate.cosine >= floor
+    if np.isnan(pool.cosine).all():
+        return pool.words_share >= KEYWORD_RUNG_MIN_OVERLAP
+    is_long = np.array([len(text) > LONG_TEXT_CHARS for text in pool.text], dtype=np.bool_)
+    floor = np.where(is_long, limits.relevance_long, limits.relevance)
+    near: Flags = np.nan_to_num(pool.cosine, nan=-1.0) >= floor
+    return near | (pool.words_share >= 1.0)
 
 
-def rank(candidates: Sequence[Candidate], *, order: Order, limit: int, mmr: bool = True) -> list[Ranked]:
-    """The best `limit` of all candidates, best first;
-    with `mmr` a later place goes to what the earlier ones do not say.
+def rank(pool: Pool, *, profile: Profile, limit: int, mmr: bool = True) -> list[Ranked]:
+    """The best `limit` of a pool, best first; with `mmr` a later place goes to what the earlier do not say.
+    The most relevant rows keep a place whatever their age.
     """
-    if limit <= 0 or not candidates:
+    if limit <= 0 or not len(pool):
         return []
-    relevances = relevance(candidates)
-    places = {c.object_id: log_score(c) for c in candidates} if order == "score" else relevances
-    scores = _as_share_of_best(places) if order == "score" else relevances
-    ordered = sorted(
-        candidates, key=lambda c: (-places[c.object_id], -relevances[c.object_id], c.days_old, -c.object_id)
-    )
-    picked = _diverse(ordered, scores, limit) if mmr else [c.object_id for c in ordered[:limit]]
-    guards = _guards(ordered, relevances, limit)
+    relevances = relevance(pool)
+    scores = score(pool, relevances) if profile is Profile.INJECTION else relevances
+    order = np.lexsort((-pool.ids, pool.days_old, -relevances, -scores))
+    ids = pool.ids[order].tolist()
+    valued = dict(zip(ids, scores[order].tolist(), strict=True))
+    picked = ids[:limit]
+    if mmr:
+        share = dict(zip(ids, _share_of_best(scores[order]), strict=True))
+        words = _WordSets(dict(zip(ids, pool.text[order], strict=True)))
+        picked = list(mmr_jaccard(ids, relevance=share, words=words, lam=MMR_LAMBDA, limit=limit))
+    guards = [ids[place] for place in np.argsort(-relevances[order], kind="stable")[:GUARDED_HITS][:limit]]
     missing = [pk for pk in guards if pk not in picked]
     if missing:
-        kept = [pk for pk in picked if pk in guards]
-        room = limit - len(kept) - len(missing)
-        others = [pk for pk in picked if pk not in guards][:room]
-        picked = [pk for pk in picked if pk in guards or pk in others] + missing
-    return [Ranked(pk, scores[pk], pk in missing) for pk in picked]
-
-
-def _as_share_of_best(logs: Mapping[int, float]) -> dict[int, float]:
-    """Scores relative to the best one, 0..1: for showing and for diversity.
-    The order itself is taken from the logarithms.
-    """
-    best = max(logs.values())
-    return {pk: math.exp(value - best) for pk, value in logs.items()}
-
-
-def _diverse(ordered: Sequence[Candidate], scores: Mapping[int, float], limit: int) -> list[int]:
-    ids = [candidate.object_id for candidate in ordered]
-    words = _WordSets({candidate.object_id: candidate.text for candidate in ordered})
-    return list(mmr_jaccard(ids, relevance=scores, words=words, lam=MMR_LAMBDA, limit=limit))
+        others = [pk for pk in picked if pk not in guards]
+        dropped = others[max(0, limit - len(guards)) :]
+        picked = [pk for pk in picked if pk not in dropped] + missing
+    return [Ranked(pk, valued[pk], pk in missing) for pk in picked]
 
 
 class _WordSets(dict[int, frozenset[str]]):
@@ -153,7 +184,32 @@ class _WordSets(dict[int, frozenset[str]]):
         return found
 
 
-def _guards(ordered: Sequence[Candidate], relevances: Mapping[int, float], limit: int) -> list[int]:
-    """The most relevant rows, which keep a place whatever their age (measured, chapter 14)."""
-    best = sorted(ordered, key=lambda candidate: -relevances[candidate.object_id])
-    return [candidate.object_id for candidate in best[: min(GUARDED_HITS, limit)]]
+def _share_of_best(scores: Floats) -> list[float]:
+    best = float(scores[0])
+    shares: list[float] = (scores / best if best > 0.0 else scores).tolist()
+    return shares
+
+
+def _scaled(column: Floats) -> Floats | None:
+    """Onto 0..1 within the pool; NaN is 0, equal values are all 1. None when there is no value."""
+    known = ~np.isnan(column)
+    if not known.any():
+        return None
+    low, high = column[known].min(), column[known].max()
+    moved = (column - low) / (high - low) if high > low else np.ones(len(column))
+    return np.where(known, moved, 0.0)
+
+
+def _session_strength(own: Floats, session: Ids) -> Floats:
+    """For every row the mean of the best rows of its conversation."""
+    order = np.lexsort((-own, session))
+    ordered = session[order]
+    first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+    starts = np.flatnonzero(first)
+    group = np.cumsum(first) - 1
+    counted = np.arange(len(ordered)) - starts[group] < SESSION_BEST_ROWS
+    sums = np.bincount(group[counted], weights=own[order][counted])
+    means = sums / np.bincount(group[counted])
+    strength = np.empty(len(own))
+    strength[order] = means[group]
+    return strength

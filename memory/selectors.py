@@ -5,7 +5,6 @@ Candidates come from the index, every row from the database.
 from __future__ import annotations
 
 import datetime as dt
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from django.db.models import Count, Max, Q
@@ -33,15 +32,13 @@ from memory.models import (
     ReviewItem,
     SemanticMemory,
 )
-from memory.pool import episodes_read, facts_read, rows_read
-from memory.ranking import Candidate, is_admitted, pool_size, rank
+from memory.pool import facts_read, pool_read, rows_read
+from memory.ranking import Profile, admitted, pool_size, rank
 from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
 from memory.rules import key_words, render_value
-from memory.words import fact_overlap, share_found
+from memory.words import fact_overlap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from crewsite.accounts.models import Workspace
     from crewsite.search.service import Hit
 
@@ -76,10 +73,15 @@ def episodic_search(
     found = candidates(
         collection=collection_name("episodic", home.pk), query=query, k=pool_size(limit), mode=LEGS[mode]
     )
-    pool = episodes_read(home, found.hits, now or timezone.now())
+    pool = pool_read(home, found, query=query, now=now or timezone.now())
     if relevance_filter:
-        pool = _admitted(pool, query)
-    ranked = rank(pool, order="score" if mode == "auto" else "relevance", limit=limit, mmr=mmr)
+        pool = pool.only(admitted(pool, thresholds_for(get_embedder().model_id)))
+    ranked = rank(
+        pool,
+        profile=Profile.INJECTION if mode == "auto" else Profile.EXPLICIT,
+        limit=limit,
+        mmr=mmr,
+    )
     rows = rows_read(EpisodicMemory, home, [place.object_id for place in ranked])
     hits = {hit.object_id: hit for hit in found.hits}
     access.note(rows)
@@ -145,13 +147,6 @@ def memory_stats(home: Workspace) -> MemoryStats:
     }
     reviews = ReviewItem.objects.filter(home=shared, state=ReviewItem.State.OPEN).count()
     return MemoryStats(layers, episodic_cap=episodic_max_rows(), open_reviews=reviews)
-
-
-def _admitted(pool: Sequence[Candidate], query: str) -> list[Candidate]:
-    limits = thresholds_for(get_embedder().model_id)
-    has_vectors = any(candidate.cosine is not None for candidate in pool)
-    overlap = partial(share_found, query)
-    return [c for c in pool if is_admitted(c, limits=limits, has_vectors=has_vectors, overlap=overlap)]
 
 
 def _fact_keywords(query: str, facts: dict[int, tuple[str, Any]], hits: dict[int, Hit]) -> dict[int, float]:

@@ -83,6 +83,10 @@ def reset() -> None:
     set_backend(configured_backend)
 
 
+def cache_clear() -> None:
+    _cache.clear()
+
+
 def _swap() -> None:
     global _backend
     with _lock:
@@ -143,6 +147,16 @@ def embed_documents(texts: Sequence[str]) -> list[Embedding | None]:
     return [None if vector is None else Embedding(signature, vector) for vector in found]
 
 
+def embed_query_start(text: str) -> Callable[[], Embedding | None]:
+    """`embed_query` begun in the bounded pool: the caller goes on and calls for the vector when it needs it.
+    A cached vector is at hand at once.
+    """
+    cached = _cached(text, "query")
+    if cached is not None:
+        return lambda: cached
+    return _embed_pool().submit(_embed_one, text, "query").result
+
+
 async def embed_query_async(text: str) -> Embedding | None:
     """`embed_query` for the event loop, run in the bounded pool so that slow inference cannot use up other
     threads."""
@@ -157,22 +171,27 @@ def _embed_pool() -> ThreadPoolExecutor:
         return _pool
 
 
+def _cached(text: str, kind: Kind) -> Embedding | None:
+    signature = get_embedder().signature
+    vector = _cache.get(cache_key(text, kind, signature)) if signature else None
+    return None if vector is None else Embedding(signature, vector)
+
+
 def _embed_one(text: str, kind: Kind) -> Embedding | None:
+    cached = _cached(text, kind)
+    if cached is not None:
+        return cached
     backend = get_embedder()
-    signature = backend.signature
-    key = cache_key(text, kind, signature)
-    vector = _cache.get(key) if signature else None
+    try:
+        vector = backend.embed(text, kind)
+    except Exception as error:
+        failure_record(f"embed:{type(error).__name__}", error)
+        return None
     if vector is None:
-        try:
-            vector = backend.embed(text, kind)
-        except Exception as error:
-            failure_record(f"embed:{type(error).__name__}", error)
-            return None
-        if vector is None:
-            return None
-        signature = backend.signature
-        vector.flags.writeable = False
-        _cache.put(cache_key(text, kind, signature), vector)
+        return None
+    signature = backend.signature
+    vector.flags.writeable = False
+    _cache.put(cache_key(text, kind, signature), vector)
     return Embedding(signature, vector)
 
 

@@ -8,9 +8,6 @@ from typing import Final
 # collection, 23 for eight million collections.
 OBJECT_ID_BITS: Final = 40
 
-# BM25 as published (Robertson and Zaragoza 2009) and as SQLite's FTS5 sets it.
-BM25_K1: Final = 1.2
-BM25_B: Final = 0.75
 # A word with a digit in it (POL-358, ZX81-QT) names one thing; it counts twice so that small collections, in
 # which every word is rare, still put the thing itself first (chapter 02, 2.9 item 14).
 IDENTIFIER_WEIGHT: Final = 2.0
@@ -22,9 +19,6 @@ QUERY_CHARS_MAX: Final = 4_000
 STEM_CHARS_MIN: Final = 3
 # Length of the substrings that the trigram table can match.
 GRAM_CHARS: Final = 3
-# Documents whose score is worked out exactly, with term frequency and length; the rest keep the sum of term
-# weights.
-RESCORED_MAX: Final = 32
 # A term in more than this part of a collection (and at least so many documents) only raises documents that
 # other terms found, once these found so many documents for every hit asked for. Reading postings costs 0.17
 # us a document (measured at 10,000), so a question made of common words would spend its time on what they

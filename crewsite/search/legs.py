@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from django.db import DatabaseError
 
-from crewsite.embeddings.service import embed_query, embedder_status
+from crewsite.embeddings.service import embed_query_start, embedder_status
 from crewsite.embeddings.spaces import active_space
 from crewsite.search import counts
 from crewsite.search.constants import KEYWORD_WEIGHT, VECTOR_WEIGHT
 from crewsite.search.degradation import note
-from crewsite.search.keyword import KeywordHit, keyword_index
+from crewsite.search.keyword import KeywordAnswer, KeywordHit, keyword_index
 from crewsite.search.results import Candidates, Hit, Mode, Rung
 
 if TYPE_CHECKING:
     from crewsite.embeddings.service import Embedding
+    from crewsite.search.evidence import Evidence
     from crewsite.search.vector_index.collection import CollectionIndex
 
 logger = logging.getLogger(__name__)
@@ -42,18 +43,23 @@ def candidates(
 ) -> Candidates:
     if not query.strip() or k <= 0:
         return Candidates()
-    leg = VectorLeg() if mode == "keyword" else _vector_leg(collection, query, k, embedding)
-    words: tuple[KeywordHit, ...] = ()
+    # Embedding runs outside of Python and of the database: the words are looked up meanwhile.
+    embedded = None if mode == "keyword" or embedding else embed_query_start(query)
+    answer = KeywordAnswer()
+    if mode != "vector":
+        answer = keyword_index().search(collection=collection, query=query, k=k)
+    leg = VectorLeg()
+    if mode != "keyword":
+        leg = _vector_leg(collection, query, k, embedding or (embedded() if embedded else None))
     degraded = list(leg.degraded)
     if leg.index is not None and len(leg.index) < counts.document_count(collection):
         degraded.append("index_behind")
     # Asked for meaning alone, words still answer when meaning cannot.
-    if mode != "vector" or leg.index is None:
+    if mode == "vector" and leg.index is None:
         answer = keyword_index().search(collection=collection, query=query, k=k)
-        words = answer.hits
-        degraded += answer.degraded
+    degraded += answer.degraded
     note(degraded)
-    return Candidates(_hits(leg, words), leg.rung, tuple(degraded))
+    return Candidates(_hits(leg, answer.hits), leg.rung, tuple(degraded), _evidence(leg, answer))
 
 
 def nearest(*, collection: str, embedding: Embedding, k: int) -> list[tuple[int, float]]:
@@ -61,10 +67,18 @@ def nearest(*, collection: str, embedding: Embedding, k: int) -> list[tuple[int,
 
 
 def _vector_leg(collection: str, query: str, k: int, embedding: Embedding | None) -> VectorLeg:
-    embedding = embedding or embed_query(query)
     if embedding is None:
         return VectorLeg(degraded=_why_not_embedded(query))
     return _searched(collection, embedding, k)
+
+
+def _evidence(leg: VectorLeg, answer: KeywordAnswer) -> Evidence:
+    from crewsite.search.evidence import Evidence
+
+    vector = leg.embedding.vector if leg.embedding is not None else None
+    if answer.terms is None:
+        return Evidence(index=leg.index, vector=vector)
+    return Evidence(answer.terms, leg.index, vector)
 
 
 def _why_not_embedded(query: str) -> tuple[str, ...]:
@@ -115,7 +129,9 @@ def _hits(leg: VectorLeg, words: tuple[KeywordHit, ...]) -> tuple[Hit, ...]:
     if leg.index is not None and leg.embedding is not None:
         missing = [hit.object_id for hit in words if hit.object_id not in cosines]
         cosines |= leg.index.cosines(leg.embedding.vector, missing)
-    keyword = _scaled(words)
+    # The heaviest has all terms, if any has: what it weighs is the measure of the others.
+    top = words[0].score if words else 1.0
+    keyword = {hit.object_id: hit.score / top if top > 0.0 else 1.0 for hit in words}
     complete = {hit.object_id for hit in words if hit.all_terms}
     hits = [
         Hit(object_id, cosines.get(object_id), keyword.get(object_id), object_id in complete)
@@ -123,15 +139,3 @@ def _hits(leg: VectorLeg, words: tuple[KeywordHit, ...]) -> tuple[Hit, ...]:
     ]
     hits.sort(key=lambda hit: -(VECTOR_WEIGHT * (hit.cosine or 0.0) + KEYWORD_WEIGHT * (hit.keyword or 0.0)))
     return tuple(hits)
-
-
-def _scaled(words: tuple[KeywordHit, ...]) -> dict[int, float]:
-    """Scores as a share of the best, documents with all terms above all others."""
-    complete = [hit.score for hit in words if hit.all_terms]
-    partial = [hit.score for hit in words if not hit.all_terms]
-    top = max(complete or partial, default=0.0)
-    if top <= 0.0:
-        return {}
-    # How far the others must come down so that the best of them stays below the least complete one.
-    lowered = min(1.0, min(complete) / max(partial)) if complete and partial else 1.0
-    return {hit.object_id: hit.score / top * (1.0 if hit.all_terms else lowered) for hit in words}

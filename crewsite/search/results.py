@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from crewsite.search.evidence import Evidence
 
 Mode = Literal["auto", "keyword", "vector"]
 Rung = Literal["faiss", "numpy", "keyword"]
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One object that a leg found.
 
     `cosine` is filled for every hit that has a vector, when the question was embedded. `keyword` is the BM25
@@ -27,9 +29,10 @@ class Hit:
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """Hits of one collection, the rung of the fallback ladder that the vector leg stood on, and what was not
-    right.
+    right. `evidence` tells how the question fits any other object of the collection.
     """
 
     hits: tuple[Hit, ...] = ()
     rung: Rung = "keyword"
     degraded: tuple[str, ...] = ()
+    evidence: Evidence | None = None

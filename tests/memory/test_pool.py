@@ -5,16 +5,18 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from constance.test import override_config
 
-from crewsite.search.service import Hit
+from crewsite.search.service import Candidates, Hit
 from memory.constants import DECAY_PER_DAY
 from memory.models import EpisodicMemory, SemanticMemory
-from memory.pool import episodes_read, facts_read, rows_read
+from memory.pool import facts_read, pool_read, rows_read
+from tests.factories import make_conversation
 
 if TYPE_CHECKING:
-    from crewsite.accounts.models import Workspace
+    from crewsite.accounts.models import User, Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -23,16 +25,19 @@ def episode(home: Workspace, **fields: Any) -> EpisodicMemory:
     return EpisodicMemory.objects.create(**{"home": home, "text": "words", "source": "task", **fields})
 
 
-def test_the_live_episodes_of_this_home_come_in_the_order_of_their_hits(
+def found(*rows: EpisodicMemory, cosine: float | None = 0.5) -> Candidates:
+    return Candidates(tuple(Hit(row.pk, cosine) for row in rows))
+
+
+def test_only_live_episodes_of_this_home_are_in_the_pool(
     home: Workspace, other_home: Workspace, now: dt.datetime
 ) -> None:
     first, second, deleted = episode(home), episode(home), episode(home, is_deleted=True)
-    foreign = episode(other_home)
-    hits = [Hit(row.pk, 0.5, 0.25, True) for row in (second, foreign, deleted, first)]
-    pool = episodes_read(home, [*hits, Hit(10**12)], now)
-    assert [candidate.object_id for candidate in pool] == [second.pk, first.pk]
-    assert (pool[0].text, pool[0].cosine, pool[0].keyword, pool[0].all_terms) == ("words", 0.5, 0.25, True)
-    assert episodes_read(home, [], now) == []
+    pool = pool_read(home, found(second, episode(other_home), deleted, first), query="words", now=now)
+    assert sorted(pool.ids.tolist()) == [first.pk, second.pk]
+    assert (pool.cosine.tolist(), pool.text.tolist()) == ([0.5, 0.5], ["words", "words"])
+    assert np.isnan(pool_read(home, found(first, cosine=None), query="", now=now).cosine).all()
+    assert len(pool_read(home, found(), query="words", now=now)) == 0
 
 
 def test_age_and_decay_are_those_of_the_row(home: Workspace, now: dt.datetime) -> None:
@@ -41,9 +46,27 @@ def test_age_and_decay_are_those_of_the_row(home: Workspace, now: dt.datetime) -
         episode(home, created_at=now.astimezone(dt.timezone(dt.timedelta(hours=9)))),
     ]
     with override_config(EPISODIC_DECAY_BY_TAG="incident=0.01"):
-        tagged, plain = episodes_read(home, [Hit(row.pk) for row in rows], now)
-    assert (tagged.days_old, tagged.rate, tagged.importance) == (pytest.approx(1.5), 0.01, 0.9)
-    assert (plain.days_old, plain.rate) == (pytest.approx(0.0, abs=1e-9), DECAY_PER_DAY)
+        pool = pool_read(home, found(*rows), query="", now=now)
+    assert pool.days_old.tolist() == [pytest.approx(1.5), pytest.approx(0.0, abs=1e-9)]
+    assert (pool.rate.tolist(), pool.importance.tolist()) == ([0.01, DECAY_PER_DAY], [0.9, 0.5])
+
+
+def test_rows_of_one_conversation_share_a_number_and_name_their_speaker(
+    home: Workspace, alice: User, now: dt.datetime
+) -> None:
+    conversation = make_conversation(alice, home)
+    rows = [
+        episode(home, text="Mel: I like tea", conversation=conversation),
+        episode(home, text="Jo: me too", conversation=conversation),
+        episode(home, created_at=dt.datetime(2023, 5, 8, tzinfo=dt.UTC)),
+        episode(home),
+    ]
+    pool = pool_read(home, found(*rows), query="what does Mel like on May 7th 2023?", now=now)
+    first, second, third, fourth = pool.session.tolist()
+    assert first == second
+    assert len({first, third, fourth}) == 3
+    assert pool.named.tolist() == [True, False, False, False]
+    assert pool.dated.tolist() == [False, False, True, False]
 
 
 @pytest.mark.parametrize("value", ["text", "1", 1, 0.5, True, [1, "a"], {"a": {"b": None}}, 'ü "quoted"'])

@@ -1,146 +1,221 @@
-"""The order of episodes: score, admission, guard, diversity."""
+"""The order of episodes: relevance, age, admission, guard, diversity."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.constants import SEED_THRESHOLDS
-from memory.ranking import Candidate, decay_rate, is_admitted, log_score, pool_size, rank, relevance
+from memory.constants import AGE_FLOOR, SEED_THRESHOLDS
+from memory.ranking import Pool, Profile, admitted, decay_rate, pool_size, rank, relevance, score
 
-candidates_strategy = st.lists(
-    st.builds(
-        Candidate,
-        object_id=st.integers(1, 10_000),
-        text=st.text(max_size=40),
-        importance=st.floats(0, 1),
-        days_old=st.floats(0, 100_000),
-        rate=st.floats(0, 1),
-        cosine=st.none() | st.floats(-1, 1),
-        keyword=st.none() | st.floats(0, 1),
-        all_terms=st.booleans(),
-    ),
-    max_size=30,
-    unique_by=lambda candidate: candidate.object_id,
+COLUMNS: dict[str, tuple[Any, Any]] = {
+    "cosine": (math.nan, np.float64),
+    "words": (0.0, np.float64),
+    "words_share": (0.0, np.float64),
+    "window_cosine": (math.nan, np.float64),
+    "window_words": (0.0, np.float64),
+    "session": (None, np.int64),
+    "named": (False, np.bool_),
+    "dated": (False, np.bool_),
+    "importance": (0.5, np.float64),
+    "days_old": (0.0, np.float64),
+    "rate": (0.03, np.float64),
+    "text": ("some text", np.object_),
+}
+profiles = st.sampled_from(Profile)
+
+
+def pool_of(*rows: dict[str, Any]) -> Pool:
+    """Rows as columns; a row is alone in its conversation and has no neighbours unless it says so."""
+    filled = [
+        {
+            "id": number,
+            "session": -number,
+            **row,
+            "window_cosine": row.get("window_cosine", row.get("cosine", math.nan)),
+            "window_words": row.get("window_words", row.get("words", 0.0)),
+        }
+        for number, row in enumerate(rows, start=1)
+    ]
+    columns = {
+        name: np.array([row.get(name, default) for row in filled], dtype=kind)
+        for name, (default, kind) in COLUMNS.items()
+    }
+    return Pool(ids=np.array([row["id"] for row in filled], dtype=np.int64), **columns)
+
+
+row_strategy = st.fixed_dictionaries(
+    {
+        "id": st.integers(1, 10_000),
+        "text": st.sampled_from(["tea", "tea and cake", "jam", "", "tea jam"]),
+        "session": st.integers(1, 4),
+        "importance": st.floats(0, 1),
+        "days_old": st.floats(-10, 100_000),
+        "rate": st.floats(0, 1),
+        "cosine": st.just(math.nan) | st.floats(-1, 1),
+        "window_cosine": st.just(math.nan) | st.floats(-1, 1),
+        "words": st.floats(0, 30),
+        "window_words": st.floats(0, 60),
+        "named": st.booleans(),
+        "dated": st.booleans(),
+    }
 )
+rows_strategy = st.lists(row_strategy, max_size=12, unique_by=lambda row: row["id"])
 
 
-def ids(places: list) -> list[int]:
+def ids(places: list[Any]) -> list[int]:
     return [place.object_id for place in places]
 
 
 def test_the_score_is_the_formula() -> None:
-    candidate = Candidate(1, "", importance=0.5, days_old=10, rate=0.03, cosine=0.8)
-    assert math.exp(log_score(candidate)) == pytest.approx(0.8 * (0.7 + 0.3 * 0.5) * math.exp(-0.3))
+    pool = pool_of({"importance": 0.5, "days_old": 10, "rate": 0.03})
+    faded = AGE_FLOOR + (1 - AGE_FLOOR) * math.exp(-0.3)
+    assert score(pool, np.array([0.8]))[0] == pytest.approx(0.8 * (0.7 + 0.3 * 0.5) * faded)
 
 
-@given(st.floats(0.01, 1), st.floats(0, 1), st.floats(0, 10_000))
-def test_more_of_anything_good_never_lowers_a_score(cosine: float, importance: float, days: float) -> None:
-    base = log_score(Candidate(1, "", importance=importance, days_old=days, cosine=cosine))
-    assert (
-        log_score(Candidate(1, "", importance=min(1, importance + 0.1), days_old=days, cosine=cosine)) >= base
-    )
-    assert (
-        log_score(Candidate(1, "", importance=importance, days_old=days, cosine=min(1, cosine + 0.1))) >= base
-    )
-    assert log_score(Candidate(1, "", importance=importance, days_old=days + 1, cosine=cosine)) < base
+@given(st.floats(0.01, 1), st.floats(0, 1), st.floats(0, 1_000))
+def test_more_of_anything_good_never_lowers_a_score(worth: float, importance: float, days: float) -> None:
+    def value(relevance: float, **row: float) -> float:
+        found = score(pool_of({"importance": importance, "days_old": days, **row}), np.array([relevance]))
+        return float(found[0])
+
+    assert value(worth, importance=min(1.0, importance + 0.1)) >= value(worth)
+    assert value(min(1.0, worth + 0.1)) >= value(worth)
+    assert value(worth, days_old=days + 1) <= value(worth)
+
+
+def test_age_orders_equals_but_never_buries_what_answers() -> None:
+    same = pool_of({"cosine": 0.5, "days_old": 3}, {"cosine": 0.5, "days_old": 2}, {"cosine": 0.1})
+    assert ids(rank(same, profile=Profile.INJECTION, limit=2, mmr=False)) == [2, 1]
+    old = pool_of(*({"cosine": 0.35, "days_old": 1} for _ in range(20)), {"cosine": 0.9, "days_old": 900})
+    assert ids(rank(old, profile=Profile.INJECTION, limit=3))[0] == 21
 
 
 def test_rows_older_than_any_float_are_still_strictly_ordered() -> None:
-    old = [Candidate(n, f"text {n}", days_old=400 + n * 10_000, cosine=0.9) for n in range(1, 30)]
-    assert ids(rank(old, order="score", limit=29, mmr=False)) == list(range(1, 30))
-    assert len({log_score(candidate) for candidate in old}) == 29
+    old = pool_of(*({"cosine": 0.9, "days_old": 400 + n * 10_000} for n in range(1, 30)))
+    assert ids(rank(old, profile=Profile.INJECTION, limit=29, mmr=False)) == list(range(1, 30))
 
 
 def test_a_row_of_the_future_is_as_new_as_now() -> None:
-    now = Candidate(1, "", cosine=0.5, days_old=0)
-    assert log_score(replace(now, days_old=-50)) == log_score(now)
+    pool = pool_of({"days_old": -50}, {"days_old": 0})
+    first, second = score(pool, np.array([0.5, 0.5]))
+    assert first == second
 
 
-@given(candidates_strategy, st.integers(1, 12), st.sampled_from(["score", "relevance"]), st.booleans())
-def test_an_answer_has_distinct_rows_no_more_than_asked_and_none_too_few(pool, limit, order, mmr) -> None:  # type: ignore[no-untyped-def]
-    places = rank(pool, order=order, limit=limit, mmr=mmr)
-    assert len(set(ids(places))) == len(places) == min(limit, len(pool))
-    assert set(ids(places)) <= {candidate.object_id for candidate in pool}
+@given(rows_strategy, st.integers(1, 12), profiles, st.booleans())
+def test_an_answer_has_distinct_rows_no_more_than_asked_and_none_too_few(rows, limit, profile, mmr) -> None:  # type: ignore[no-untyped-def]
+    places = rank(pool_of(*rows), profile=profile, limit=limit, mmr=mmr)
+    assert len(set(ids(places))) == len(places) == min(limit, len(rows))
+    assert set(ids(places)) <= {row["id"] for row in rows}
 
 
-@given(candidates_strategy, st.integers(1, 12), st.sampled_from(["score", "relevance"]), st.booleans())
-def test_the_order_does_not_depend_on_how_candidates_arrive(pool, limit, order, mmr) -> None:  # type: ignore[no-untyped-def]
-    assert rank(pool, order=order, limit=limit, mmr=mmr) == rank(
-        pool[::-1], order=order, limit=limit, mmr=mmr
+@given(rows_strategy, st.integers(1, 12), profiles, st.booleans())
+def test_the_order_does_not_depend_on_how_candidates_arrive(rows, limit, profile, mmr) -> None:  # type: ignore[no-untyped-def]
+    there, back = (
+        ids(rank(pool_of(*some), profile=profile, limit=limit, mmr=mmr)) for some in (rows, rows[::-1])
     )
+    assert there == back
 
 
-@given(candidates_strategy, st.integers(3, 12), st.sampled_from(["score", "relevance"]), st.booleans())
-def test_the_first_place_is_the_top_row_and_the_two_most_relevant_are_there(pool, limit, order, mmr) -> None:  # type: ignore[no-untyped-def]
-    places = rank(pool, order=order, limit=limit, mmr=mmr)
-    if not pool:
+@given(rows_strategy, st.integers(3, 12), profiles, st.booleans())
+def test_the_first_place_is_the_top_row_and_the_two_most_relevant_are_there(
+    rows, limit, profile, mmr
+) -> None:  # type: ignore[no-untyped-def]
+    pool = pool_of(*rows)
+    places = rank(pool, profile=profile, limit=limit, mmr=mmr)
+    if not rows:
         assert places == []
         return
     values = relevance(pool)
-    top = max(map(log_score, pool)) if order == "score" else max(values.values())
-    first = next(candidate for candidate in pool if candidate.object_id == places[0].object_id)
-    assert (log_score(first) if order == "score" else values[first.object_id]) == pytest.approx(top)
-    least_kept = sorted(values.values(), reverse=True)[: min(2, limit)]
-    kept = sorted((values[pk] for pk in ids(places)), reverse=True)[: min(2, limit)]
-    assert kept == pytest.approx(least_kept)
+    worth = score(pool, values) if profile is Profile.INJECTION else values
+    by_id = dict(zip(pool.ids.tolist(), values.tolist(), strict=True))
+    assert places[0].score == pytest.approx(worth.max())
+    kept = sorted((by_id[pk] for pk in ids(places)), reverse=True)[: min(2, limit)]
+    assert kept == pytest.approx(sorted(by_id.values(), reverse=True)[: min(2, limit)])
 
 
-def test_an_exact_old_answer_keeps_a_place_among_recent_ones() -> None:
-    recent = [Candidate(n, f"recent talk {n} about {n * 7}", days_old=1, cosine=0.3) for n in range(1, 21)]
-    old = Candidate(99, "the exact old answer", days_old=300, cosine=0.95, keyword=1.0, all_terms=True)
-    injected = rank([*recent, old], order="score", limit=8)
-    assert 99 in ids(injected)
-    assert next(place for place in injected if place.object_id == 99).guarded
-    assert ids(rank([*recent, old], order="relevance", limit=8))[0] == 99
+@given(rows_strategy)
+def test_relevance_lies_between_0_and_1(rows) -> None:  # type: ignore[no-untyped-def]
+    values = relevance(pool_of(*rows))
+    assert ((values >= 0.0) & (values <= 1.0)).all()
+
+
+def test_what_age_pushed_out_is_marked_as_guarded() -> None:
+    recent = [{"cosine": 0.8, "importance": 1.0} for _ in range(5)]
+    old = {"cosine": 0.9, "importance": 0.0, "days_old": 900}
+    places = rank(pool_of(*recent, old, {"cosine": 0.0}), profile=Profile.INJECTION, limit=3, mmr=False)
+    assert [(place.object_id, place.guarded) for place in places][-1] == (6, True)
+    assert ids(rank(pool_of(*recent, old), profile=Profile.EXPLICIT, limit=3))[0] == 6
 
 
 def test_another_fact_gets_a_place_beside_many_rewordings() -> None:
     same = [
-        Candidate(n, f"the build server runs on port eighty word{n}", cosine=0.9 - n / 1000)
+        {"cosine": 0.9 - n / 1000, "text": f"the build server runs on port eighty word{n}"}
         for n in range(1, 10)
     ]
-    other = Candidate(50, "Marta owns invoices", cosine=0.7)
-    assert 50 in ids(rank([*same, other], order="score", limit=5))
-    assert 50 not in ids(rank([*same, other], order="score", limit=5, mmr=False))
+    other = {"cosine": 0.89, "text": "Marta owns invoices"}
+    pool = pool_of(*same, other, {"cosine": 0.1})
+    assert 10 in ids(rank(pool, profile=Profile.INJECTION, limit=5))
+    assert 10 not in ids(rank(pool, profile=Profile.INJECTION, limit=5, mmr=False))
 
 
-def test_relevance_mixes_both_legs_and_one_leg_alone_counts_whole() -> None:
-    mixed = relevance([Candidate(1, "", cosine=0.9), Candidate(2, "", cosine=0.1, keyword=1.0)])
-    assert mixed == pytest.approx({1: 0.6, 2: 0.4})
-    assert relevance([Candidate(1, "", keyword=1.0), Candidate(2, "", keyword=0.2)]) == pytest.approx(
-        {1: 1.0, 2: 0.2}
-    )
-    assert relevance([]) == {}
+def test_a_lone_leg_counts_as_much_as_both() -> None:
+    by_words = pool_of({"words": 3.0}, {"words": 1.0})
+    by_meaning = pool_of({"cosine": 0.9}, {"cosine": 0.1})
+    both = pool_of({"words": 3.0, "cosine": 0.9}, {"words": 1.0, "cosine": 0.1})
+    assert relevance(by_words).tolist() == pytest.approx(relevance(by_meaning).tolist())
+    assert relevance(by_words).tolist() == pytest.approx(relevance(both).tolist())
+    assert len(relevance(pool_of())) == 0
+
+
+def test_neighbours_speaker_time_and_conversation_each_raise_a_row() -> None:
+    plain = {"cosine": 0.4, "words": 1.0}
+    far = {"cosine": 0.1, "words": 0.5}
+    near = {"cosine": 0.8, "words": 4.0, "session": 7}
+    for raised in (
+        {**plain, "window_cosine": 0.7},
+        {**plain, "window_words": 3.0},
+        {**plain, "named": True},
+        {**plain, "dated": True},
+        {**plain, "session": 7},
+    ):
+        values = relevance(pool_of(plain, raised, far, near))
+        assert values[1] > values[0]
 
 
 @pytest.mark.parametrize(
-    ("candidate", "admitted"),
+    ("row", "is_in"),
     [
-        (Candidate(1, "short", cosine=0.55), True),
-        (Candidate(1, "short", cosine=0.549), False),
-        (Candidate(1, "x" * 301, cosine=0.42), True),
-        (Candidate(1, "x" * 300, cosine=0.42), False),
-        (Candidate(1, "short", cosine=0.0, keyword=0.2, all_terms=True), True),
-        (Candidate(1, "short", cosine=None, keyword=1.0), False),
+        ({"cosine": 0.55}, True),
+        ({"cosine": 0.549}, False),
+        ({"cosine": 0.42, "text": "x" * 301}, True),
+        ({"cosine": 0.42, "text": "x" * 300}, False),
+        ({"cosine": 0.0, "words_share": 1.0}, True),
+        ({"words_share": 0.9}, False),
     ],
 )
-def test_admission_looks_at_raw_cosine_or_all_terms(candidate: Candidate, *, admitted: bool) -> None:
-    def judge(one: Candidate) -> bool:
-        return is_admitted(one, limits=SEED_THRESHOLDS, has_vectors=True, overlap=lambda _: 1.0)
-
-    assert judge(candidate) is admitted
-    assert judge(replace(candidate, days_old=5_000, importance=0.0)) is admitted
+def test_admission_looks_at_raw_cosine_or_all_terms(row: dict[str, Any], *, is_in: bool) -> None:
+    beside = {"cosine": 0.9}
+    for aged in (row, {**row, "days_old": 5_000, "importance": 0.0}):
+        assert admitted(pool_of(aged, beside), SEED_THRESHOLDS).tolist() == [is_in, True]
 
 
 def test_without_vectors_half_of_the_words_admit() -> None:
-    row = Candidate(1, "some text", keyword=1.0)
-    assert is_admitted(row, limits=SEED_THRESHOLDS, has_vectors=False, overlap=lambda _: 0.5)
-    assert not is_admitted(row, limits=SEED_THRESHOLDS, has_vectors=False, overlap=lambda _: 0.49)
+    pool = pool_of({"words_share": 0.5}, {"words_share": 0.49})
+    assert admitted(pool, SEED_THRESHOLDS).tolist() == [True, False]
+
+
+def test_only_keeps_the_rows_it_is_told_to() -> None:
+    pool = pool_of({"cosine": 0.1}, {"cosine": 0.2, "text": "seven"}, {"cosine": 0.3})
+    kept = pool.only(np.array([False, True, False]))
+    assert (kept.ids.tolist(), kept.text.tolist(), len(kept)) == ([2], ["seven"], 1)
+    assert replace(kept).cosine[0] == 0.2
 
 
 def test_the_slowest_tag_sets_the_rate() -> None:
@@ -148,6 +223,6 @@ def test_the_slowest_tag_sets_the_rate() -> None:
     assert decay_rate(["other"], {"standup": 0.1}) == 0.03
 
 
-@pytest.mark.parametrize(("limit", "size"), [(1, 50), (10, 50), (11, 55), (200, 1000), (5000, 1000)])
+@pytest.mark.parametrize(("limit", "size"), [(1, 100), (20, 100), (21, 105), (200, 1000), (5000, 1000)])
 def test_each_leg_is_asked_for_enough(limit: int, size: int) -> None:
     assert pool_size(limit) == size

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crewsite.search.keyword import scoring
-from crewsite.search.keyword.scoring import Posting, idf, rank
+from crewsite.search.keyword.scoring import Posting, idf, rank, term_table
 from crewsite.search.words import Term
-
-if TYPE_CHECKING:
-    import pytest
 
 TOTAL = 1_000
 
@@ -30,7 +24,8 @@ def test_the_best_are_those_with_all_terms_then_with_the_heaviest_then_the_newes
     found: list[set[int]], k: int
 ) -> None:
     postings = [posting(f"term{number}", ids) for number, ids in enumerate(found)]
-    hits = rank(postings, asked=len(postings), total=TOTAL, k=k, fetch=lambda ids: {})
+    table = term_table(postings, total=TOTAL)
+    hits = rank(table, asked=len(postings), k=k)
     weight = {
         pk: sum(idf(one.count, TOTAL) for one in postings if pk in one.ids) for pk in set().union(*found)
     }
@@ -45,8 +40,8 @@ def test_the_best_are_those_with_all_terms_then_with_the_heaviest_then_the_newes
     assert all(key > other for key in keys for other in left)
 
 
-def test_what_is_rescored_and_sinks_makes_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "RESCORED_MAX", 2)
-    long = {9: ("word " + "filler " * 400, 40.0), 8: ("word " + "filler " * 400, 40.0)}
-    hits = rank([posting("word", {7, 8, 9})], asked=2, total=TOTAL, k=1, fetch=lambda ids: long)
-    assert [hit.object_id for hit in hits] == [7]
+def test_the_table_tells_of_any_object_which_terms_it_has() -> None:
+    table = term_table([posting("tea", {1, 3}), posting("cake", set()), posting("jam", {3})], total=TOTAL)
+    held = table.held_by(np.array([3, 2, 1], dtype=np.int64))
+    assert held.tolist() == [[True, False, True], [False, False, False], [True, False, False]]
+    assert table.weights.tolist() == [idf(2, TOTAL), idf(0, TOTAL), idf(1, TOTAL)]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from django.db import connection
 
 if TYPE_CHECKING:
+    from crewsite.search.keyword.scoring import TermTable
     from crewsite.search.models import Document
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordHit:
+class KeywordHit(NamedTuple):
     """`score` is a BM25 score, above 0. `all_terms`: the document has every term of the question."""
 
     object_id: int
@@ -25,11 +25,12 @@ class KeywordHit:
 class KeywordAnswer:
     """Best first: documents with all terms, then the others. `degraded` tells that the index was found
     broken: `keyword_index_rebuilt`, or `keyword_index_broken` when it could not be made anew and the texts
-    were read.
+    were read. `terms` tells of any other object which terms it has.
     """
 
     hits: tuple[KeywordHit, ...] = ()
     degraded: tuple[str, ...] = ()
+    terms: TermTable | None = None
 
 
 class KeywordIndex(Protocol):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from django.db import DatabaseError, connection
@@ -23,12 +23,12 @@ from crewsite.search.constants import (
     COMMON_TERM_SHARE,
     OBJECT_ID_BITS,
 )
-from crewsite.search.keyword import KeywordAnswer, KeywordHit, schema
+from crewsite.search.keyword import KeywordAnswer, schema
 from crewsite.search.keyword.portable import PortableIndex
 from crewsite.search.words import Term, query_terms
 
 if TYPE_CHECKING:
-    from crewsite.search.keyword.scoring import Ids, Posting, Texts
+    from crewsite.search.keyword.scoring import Ids, Posting
     from crewsite.search.models import Document
 
 logger = logging.getLogger(__name__)
@@ -50,12 +50,6 @@ _SCAN: Final = (
     " AND id {range} AND unspaced ORDER BY id LIMIT %s)"
 )
 _COUNT: Final = "SELECT count(*) FROM {table} WHERE {table} MATCH %s AND rowid {range}"
-_TEXTS: Final = (
-    "SELECT document.object_id, document.text, length.sz,"
-    " (SELECT block FROM search_words_data WHERE id = 1)"
-    " FROM search_document AS document JOIN search_words_docsize AS length ON length.id = document.id"
-    " WHERE document.collection = %s AND document.object_id IN (SELECT value FROM json_each(%s))"
-)
 # More than a collection has objects.
 _ALL: Final = 1 << 62
 
@@ -68,21 +62,20 @@ class Fts5Index:
         if not terms or k <= 0:
             return KeywordAnswer()
         try:
-            return KeywordAnswer(tuple(_search(collection, terms, k)))
+            return _search(collection, terms, k)
         except DatabaseError as error:
             if not schema.is_broken(error):
                 raise
             logger.warning("The keyword index is broken: %s", error)
         try:
             self.rebuild()
-            return KeywordAnswer(tuple(_search(collection, terms, k)), ("keyword_index_rebuilt",))
+            return replace(_search(collection, terms, k), degraded=("keyword_index_rebuilt",))
         except DatabaseError as error:
             if connection.needs_rollback:
                 raise
             logger.error("The keyword index could not be rebuilt: %s", error)
-        return KeywordAnswer(
-            PortableIndex().search(collection=collection, query=query, k=k).hits, ("keyword_index_broken",)
-        )
+        answer = PortableIndex().search(collection=collection, query=query, k=k)
+        return replace(answer, degraded=("keyword_index_broken",))
 
     def replace(self, *, removed: Sequence[Document], added: Sequence[Document]) -> None:
         try:
@@ -132,17 +125,18 @@ def _remove(cursor: Any, documents: Sequence[Document]) -> None:
     cursor.executemany("INSERT INTO search_grams(search_grams, rowid, text) VALUES ('delete', %s, %s)", rows)
 
 
-def _search(collection: str, terms: tuple[Term, ...], k: int) -> list[KeywordHit]:
-    from crewsite.search.keyword.scoring import rank
+def _search(collection: str, terms: tuple[Term, ...], k: int) -> KeywordAnswer:
+    from crewsite.search.keyword.scoring import rank, term_table
 
     total = counts.document_count(collection)
     with connection.cursor() as cursor:
         reader = _Reader(cursor, collection)
         common = max(COMMON_TERM_MIN, int(total * COMMON_TERM_SHARE))
         postings = reader.postings(terms, common=common, enough=CANDIDATES_PER_HIT * k)
-        if not any(len(posting.ids) for posting in postings):
-            return []
-        return rank(postings, asked=len(terms), total=total, k=k, fetch=reader.texts)
+    if not any(len(posting.ids) for posting in postings):
+        return KeywordAnswer()
+    table = term_table(postings, total=total)
+    return KeywordAnswer(tuple(rank(table, asked=len(terms), k=k)), terms=table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +178,6 @@ class _Reader:
             for wanted, ids in zip(frequent, self._read(frequent), strict=True)
         ]
         return found
-
-    def texts(self, object_ids: list[int]) -> Texts:
-        self.cursor.execute(_TEXTS, [self.collection, str(object_ids)])
-        rows = self.cursor.fetchall()
-        mean = schema.average_length(rows[0][3]) if rows else 1.0
-        return {object_id: (text, schema.first_varint(size) / mean) for object_id, text, size, _ in rows}
 
     def _is_common(self, term: Term, common: int) -> bool:
         known = counts.term_count(self.collection, term.text)

@@ -6,18 +6,14 @@ import re
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
 from crewsite.search import counts
 from crewsite.search.constants import PORTABLE_ROWS_MAX
-from crewsite.search.keyword import KeywordAnswer, KeywordHit
+from crewsite.search.keyword import KeywordAnswer
 from crewsite.search.models import Document, documents_of
 from crewsite.search.words import Term, query_terms, stem_prefix
-
-if TYPE_CHECKING:
-    from crewsite.search.keyword.scoring import Texts
 
 
 class PortableIndex:
@@ -30,7 +26,7 @@ class PortableIndex:
         anywhere = reduce(or_, (Q(text__icontains=stem_prefix(term.text)) for term in terms))
         rows = documents_of(collection).filter(anywhere).order_by("-object_id")[:PORTABLE_ROWS_MAX]
         texts = dict(rows.values_list("object_id", "text"))
-        return KeywordAnswer(tuple(_rank(texts, terms, k, total=counts.document_count(collection))))
+        return _ranked(texts, terms, k, total=counts.document_count(collection))
 
     def replace(self, *, removed: Sequence[Document], added: Sequence[Document]) -> None:
         """Nothing to keep: the documents themselves are read."""
@@ -45,10 +41,10 @@ class PortableIndex:
         """Nothing to join."""
 
 
-def _rank(texts: dict[int, str], terms: Sequence[Term], k: int, *, total: int) -> list[KeywordHit]:
+def _ranked(texts: dict[int, str], terms: Sequence[Term], k: int, *, total: int) -> KeywordAnswer:
     import numpy as np
 
-    from crewsite.search.keyword.scoring import Posting, rank
+    from crewsite.search.keyword.scoring import Posting, rank, term_table
 
     postings = []
     for term in terms:
@@ -56,13 +52,9 @@ def _rank(texts: dict[int, str], terms: Sequence[Term], k: int, *, total: int) -
         having = sorted(object_id for object_id, text in texts.items() if pattern.search(text))
         postings.append(Posting(term, np.array(having, dtype=np.int64), len(having)))
     if not any(posting.count for posting in postings):
-        return []
-    mean = sum(map(len, texts.values())) / len(texts)
-
-    def fetch(object_ids: list[int]) -> Texts:
-        return {object_id: (texts[object_id], len(texts[object_id]) / mean) for object_id in object_ids}
-
-    return rank(postings, asked=len(terms), total=total, k=k, fetch=fetch)
+        return KeywordAnswer()
+    table = term_table(postings, total=total)
+    return KeywordAnswer(tuple(rank(table, asked=len(terms), k=k)), terms=table)
 
 
 def _pattern(term: Term) -> re.Pattern[str]:

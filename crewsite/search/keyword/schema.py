@@ -126,29 +126,3 @@ def rows_counted() -> tuple[int, int]:
         )
         words, grams = cursor.fetchone()
     return words, grams
-
-
-def average_length(totals: bytes | None) -> float:
-    """Mean words of a document, from the totals FTS5 keeps in its first record: row count, then words, as
-    varints.
-    """
-    numbers = varints(bytes(totals or b""))
-    return numbers[1] / numbers[0] if len(numbers) > 1 and numbers[0] else 1.0
-
-
-def varints(data: bytes) -> list[int]:
-    """SQLite's variable-length integers: seven bits a byte, highest first, the top bit set on all but the
-    last.
-    """
-    numbers, value = [], 0
-    for byte in data:
-        value = (value << 7) | (byte & 0x7F)
-        if byte < 0x80:  # noqa: PLR2004
-            numbers.append(value)
-            value = 0
-    return numbers
-
-
-def first_varint(data: bytes) -> int:
-    """The first number of a row's word counts; one byte for texts of up to 127 words."""
-    return data[0] if data[0] < 0x80 else varints(bytes(data))[0]  # noqa: PLR2004

@@ -20,6 +20,7 @@ from crewsite.search.vector_index.rows import (
     Delta,
     Floats,
     Found,
+    Ids,
     SpaceKey,
     is_whole,
     places_of,
@@ -111,15 +112,22 @@ class CollectionIndex:
 
     def cosines(self, query: Floats, object_ids: list[int]) -> dict[int, float]:
         """Cosines of given objects; those without a vector are left out."""
-        changed = self._delta.vectors(object_ids)
-        found = {object_id: float(vector @ query) for object_id, vector in changed.items()}
-        base, hidden = self._base, self._hidden
-        rest = [pk for pk in object_ids if pk not in found and pk not in hidden]
-        if base is not None and rest:
-            asked = np.array(rest, dtype=np.int64)
-            places, there = places_of(base.ids, asked)
-            scores = base.take(places[there]) @ query
-            found |= zip(asked[there].tolist(), scores.tolist(), strict=True)
+        ids = np.array(object_ids, dtype=np.int64)
+        found = self.scores(query, ids)
+        known = ~np.isnan(found)
+        return dict(zip(ids[known].tolist(), found[known].tolist(), strict=True))
+
+    def scores(self, query: Floats, ids: Ids) -> Floats:
+        """Cosines of given objects as `(n,)`, NaN for those without a vector."""
+        found = np.full(len(ids), np.nan, dtype=np.float32)
+        delta, base, hidden = self._delta, self._base, self._hidden
+        if base is not None and len(ids):
+            places, there = places_of(base.ids, ids)
+            if hidden:
+                there &= np.fromiter((pk not in hidden for pk in ids.tolist()), np.bool_, len(ids))
+            found[there] = base.take(places[there]) @ query
+        for place, vector in delta.places_in(ids):
+            found[place] = vector @ query
         return found
 
     def _load(self) -> None:

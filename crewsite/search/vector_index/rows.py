@@ -163,9 +163,13 @@ class Delta:
         scores[~self._alive[:used]] = -np.inf
         return best(scores, self._ids[:used], k)
 
-    def vectors(self, object_ids: list[int]) -> dict[int, Floats]:
-        places = {object_id: self._places.get(object_id) for object_id in object_ids}
-        return {object_id: self._matrix[place] for object_id, place in places.items() if place is not None}
+    def places_in(self, ids: Ids) -> list[tuple[int, Floats]]:
+        """Where in `ids` an object stands that has a vector here, and the vector."""
+        places = self._places
+        if not places:
+            return []
+        found = ((place, places.get(object_id)) for place, object_id in enumerate(ids.tolist()))
+        return [(place, self._matrix[row]) for place, row in found if row is not None]
 
     def _grow(self) -> None:
         """New arrays instead of larger ones: a search that holds the old ones goes on undisturbed."""

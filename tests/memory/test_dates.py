@@ -1,0 +1,56 @@
+"""Dates in questions."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from memory.dates import NamedDate, named_dates
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("What did Jo do in July 2023?", [NamedDate(7, None, 2023)]),
+        ("Where was she on 7 May, 2023?", [NamedDate(5, 7, 2023)]),
+        ("Where was she on May 7th 2023?", [NamedDate(5, 7, 2023)]),
+        ("the meeting on the 3rd of March", [NamedDate(3, 3)]),
+        ("2023-05-07 release", [NamedDate(5, 7, 2023)]),
+        ("what broke in 2023-05", [NamedDate(5, None, 2023)]),
+        ("Was geschah am 3. März 2024?", [NamedDate(3, 3, 2024)]),
+        ("¿qué pasó el 5 de mayo de 2022?", [NamedDate(5, 5, 2022)]),
+        ("between June and August", [NamedDate(6), NamedDate(8)]),
+        ("in may", [NamedDate(5)]),
+        ("May I march with Jan to Mars?", []),
+        ("It may rain", []),
+        ("2023-19-77 and 31/12", []),
+        ("", []),
+    ],
+)
+def test_a_month_names_a_time_and_a_common_word_does_not(question: str, found: list[NamedDate]) -> None:
+    assert list(named_dates(question)) == found
+
+
+@pytest.mark.parametrize(
+    ("named", "date", "covered"),
+    [
+        (NamedDate(5, 7, 2023), dt.date(2023, 5, 7), True),
+        (NamedDate(5, 7, 2023), dt.date(2023, 5, 6), True),
+        (NamedDate(5, 7, 2023), dt.date(2023, 5, 5), False),
+        (NamedDate(5, 7, 2023), dt.date(2023, 5, 21), True),
+        (NamedDate(5, 7, 2023), dt.date(2023, 5, 22), False),
+        (NamedDate(5, None, 2023), dt.date(2024, 5, 10), False),
+        (NamedDate(5), dt.date(2024, 5, 10), True),
+        (NamedDate(12), dt.date(2024, 1, 10), True),
+        (NamedDate(12), dt.date(2024, 1, 20), False),
+        (NamedDate(2, 30), dt.date(2024, 3, 1), False),
+        (NamedDate(12, 31, 9999), dt.date(9999, 12, 31), True),
+        (NamedDate(12, None, 9999), dt.date(9999, 12, 31), True),
+        (NamedDate(1), dt.date(1, 1, 1), True),
+    ],
+)
+def test_what_is_told_some_days_after_is_about_that_time(
+    named: NamedDate, date: dt.date, *, covered: bool
+) -> None:
+    assert named.covers(date) is covered
