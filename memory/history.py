@@ -126,6 +126,8 @@ def _render_entry(entry: Entry) -> str:
 
 _lock = threading.Lock()
 _cache: dict[tuple[int, int, dt.date], tuple[float, tuple[str, ...]]] = {}
+# How often each workspace was dropped: what was read before a drop must not be kept after it.
+_drops: dict[int, int] = {}
 
 
 def cache_drop(workspace_id: int) -> None:
@@ -133,6 +135,7 @@ def cache_drop(workspace_id: int) -> None:
     other processes follow within the cache's five seconds.
     """
     with _lock:
+        _drops[workspace_id] = _drops.get(workspace_id, 0) + 1
         for key in [key for key in _cache if key[0] == workspace_id]:
             del _cache[key]
 
@@ -146,12 +149,14 @@ def _rendered_days(workspace: Workspace, today: dt.date) -> tuple[str, ...]:
     key = (workspace.pk, HISTORY_DAYS, today)
     with _lock:
         made_at, days = _cache.get(key, (float("-inf"), ()))
+        drops = _drops.get(workspace.pk, 0)
     if time.monotonic() - made_at < HISTORY_CACHE_SECONDS:
         return days
     texts = (render_day(day, today=today) for day in _load_days(workspace, today))
     days = tuple(text for text in texts if text)
     with _lock:
-        _cache[key] = (time.monotonic(), days)
+        if drops == _drops.get(workspace.pk, 0):
+            _cache[key] = (time.monotonic(), days)
     return days
 
 

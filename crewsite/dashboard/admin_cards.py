@@ -15,6 +15,7 @@ from crewsite.dashboard.selectors import REFUSALS
 from crewsite.jobs.models import Job
 from crewsite.security.models import MemoryEvent
 from lessons.models import Lesson
+from memory.fading import fading_by_home, most_taken_by_age
 from memory.models import EpisodicMemory, HistoryEntry, ReviewItem, SemanticMemory
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def admin_index(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
     if request.user.is_superuser:
         context["cards"] = {"Memory": _memory_cards(), "Last 7 days": _activity_cards()}
         context["health"] = site_health()
+        context["fading"] = fading_by_home(now=timezone.now())
+        context["most_taken_by_age"] = round(100 * most_taken_by_age())
     return context
 
 

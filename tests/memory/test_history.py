@@ -6,10 +6,12 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from constance import config as constance_config
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crewsite.security.models import MemoryEvent
+from memory import history, live
 from memory.history import DAY_GAP, fit_days, history_render
 from memory.models import HistoryEntry
 from memory.results import HistoryText
@@ -161,3 +163,85 @@ def test_whole_days_are_dropped_from_the_oldest_end(days: list[str], cap: int) -
     assert len(fitted.text) <= cap or fitted.text == ""
     if kept < len(days):
         assert len(DAY_GAP.join(days[: kept + 1])) > cap
+
+
+@pytest.mark.django_db
+def test_an_hour_that_comes_twice_is_filed_as_the_clock_showed_it() -> None:
+    berlin = make_workspace("berlin", time_zone="Europe/Berlin", is_isolated=True)
+    first = dt.datetime(2026, 10, 25, 0, 30, tzinfo=dt.UTC)
+    rows = [append(berlin, first + dt.timedelta(hours=hours), title=f"Hour {hours}") for hours in (0, 1)]
+    assert [(row.day, row.time) for row in rows] == [(dt.date(2026, 10, 25), dt.time(2, 30))] * 2
+    text = render(berlin, first + dt.timedelta(hours=3))
+    assert text.index("Hour 0") < text.index("Hour 1")
+
+
+@pytest.mark.django_db
+def test_a_day_of_25_hours_is_one_day_of_age() -> None:
+    berlin = make_workspace("berlin", time_zone="Europe/Berlin", is_isolated=True)
+    evening = dt.datetime(2026, 10, 24, 21, 30, tzinfo=dt.UTC)  # 23:30 on the day before the clocks change
+    append(berlin, evening, title="First", text="first text")
+    append(berlin, evening + dt.timedelta(minutes=5), title="Second", text="second text")
+    last_of_13 = dt.datetime(2026, 11, 6, 22, 59, tzinfo=dt.UTC)  # 23:59 in Berlin, thirteen dates later
+    assert "second text" in render(berlin, last_of_13)
+    assert "...1 more entry" in render(berlin, last_of_13 + dt.timedelta(minutes=1))
+
+
+@pytest.mark.django_db
+def test_midnight_turns_the_page_although_the_rendering_is_cached(home: Workspace, now: dt.datetime) -> None:
+    append(home, now - dt.timedelta(days=13), title="First")
+    append(home, now - dt.timedelta(days=13), title="Second")
+    before = dt.datetime(2026, 3, 10, 23, 59, 59, tzinfo=dt.UTC)
+    assert "Second" in render(home, before)
+    assert "Second" not in render(home, before + dt.timedelta(seconds=2))
+
+
+@pytest.mark.django_db
+def test_a_prune_shows_at_once_and_names_entries_and_days(home: Workspace, now: dt.datetime) -> None:
+    constance_config.HISTORY_MAX_DAYS = 10
+    live.forget()
+    for age in (1, 10, 10, 11):
+        append(home, now - dt.timedelta(days=age), title=f"Age {age}")
+    assert "Age 10" in render(home, now)
+    assert history_prune(now) == 3
+    assert "Age 10" not in render(home, now)
+    event = MemoryEvent.objects.get(event="pruned")
+    assert (event.new_value, event.reason) == ("3", "3 entries of 2 days up to 2026-02-28")
+
+
+@pytest.mark.django_db
+def test_each_workspace_is_pruned_by_its_own_date(now: dt.datetime) -> None:
+    east = make_workspace("east", time_zone="Etc/GMT-14", is_isolated=True)
+    west = make_workspace("west", time_zone="Etc/GMT+12", is_isolated=True)
+    day = (now - dt.timedelta(days=364)).date()
+    for workspace in (east, west):
+        HistoryEntry.objects.create(workspace=workspace, day=day, time=dt.time(9), title="t", text="x")
+    assert history_prune(now) == 1
+    assert HistoryEntry.objects.get().workspace == west
+
+
+@pytest.mark.django_db
+def test_what_was_read_before_an_append_is_not_kept_after_it(
+    home: Workspace, now: dt.datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(home, now, title="One")
+    read = history._load_days
+
+    def slow_read(*args: Any) -> Any:
+        days = read(*args)
+        monkeypatch.setattr(history, "_load_days", read)
+        append(home, now, title="Two")
+        return days
+
+    monkeypatch.setattr(history, "_load_days", slow_read)
+    render(home, now)
+    assert "Two" in render(home, now)
+
+
+@pytest.mark.django_db
+def test_whole_days_over_the_cap_are_counted(home: Workspace, now: dt.datetime) -> None:
+    for age in range(6):
+        append(home, now - dt.timedelta(days=age), text="x" * 100)
+    fitted = history_render(workspace=home, now=now, cap=450)
+    assert fitted.days_dropped == 3
+    assert fitted.text.count("x" * 100) == fitted.text.count("### 2026") == 3
+    assert len(fitted.text) <= 450
