@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from memory.context.packet import ContextPacket
-    from memory.context.request import SeenRow
+    from memory.context.request import ChosenRow, SeenRow
 
 
 _PRIVACY: Final[dict[str, int]] = {
@@ -59,7 +59,7 @@ def prepare(turn: Turn) -> Prepared:
     """Build and store the packet.
 
     The model client keeps nothing between turns, so every turn after the first is what chapter 4.1 calls a
-    resume: the opening is built again from the rows for the conversation's first message, and what was
+    resume: the opening is built again, of the rows that were chosen for the first message, and what was
     deleted meanwhile is gone. The same rows give the same bytes, which a provider's prompt cache lives on;
     what a later message calls for stands with that message.
     """
@@ -125,6 +125,7 @@ def _packet(
         now=timezone.now(),
         surface=surface,
         opening_message=first,
+        opening_rows=_opening_rows(conversation) if earlier else None,
         seen={row for rows in added.values() for row in rows},
     )
 
@@ -134,6 +135,16 @@ def _injections(packet: ContextPacket) -> Iterator[Injection]:
         with_message = block.placement == Placement.MESSAGE
         for source in block.sources if block.text else ():
             yield Injection(source.kind, source.object_id, source.score, with_message)
+
+
+def _opening_rows(conversation: Conversation) -> list[ChosenRow] | None:
+    """What the first turn that found something was given of facts and episodes; None when none was."""
+    found = TurnInjection.objects.filter(
+        turn__conversation=conversation, with_message=False, kind__in=("semantic", "episodic")
+    )
+    first = found.order_by("turn__user_message__seq").values("turn")[:1]
+    rows = found.filter(turn__in=first).order_by("rank")
+    return list(rows.values_list("kind", "object_id", "score")) or None
 
 
 def _added_rows(conversation: Conversation, *, besides: Turn | None = None) -> dict[int, list[SeenRow]]:

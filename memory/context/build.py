@@ -17,6 +17,7 @@ from memory.context.deadline import embedded_in_time
 from memory.context.packet import Block, BlockState, ContextPacket, join_texts
 from memory.context.request import (
     ChannelLine,
+    ChosenRow,
     ContextRequest,
     ContextSource,
     RepeatingSource,
@@ -42,6 +43,7 @@ def context_build(
     surface: str = "",
     surface_before: str = "",
     opening_message: str | None = None,
+    opening_rows: Sequence[ChosenRow] | None = None,
     seen: Collection[SeenRow] = (),
     channel: Sequence[ChannelLine] = (),
     max_chars: int | None = None,
@@ -51,22 +53,23 @@ def context_build(
     `message` is the text being answered, or its row (then the thread history ends before it).
     `model_window` is in tokens; None asks the model registry about the conversation's model. `surface` is
     where this turn happens, when that is not where the conversation started, and `surface_before` where the
-    turn before did. `opening_message` is what the opening is chosen for, when that is not `message`; then
-    `message` may add to it what is not in `seen`. `channel` is what others wrote around it.
+    turn before did. `opening_message` is what the opening is chosen for, when that is not `message`, and
+    `opening_rows` what was chosen; then `message` may add to it what is not in `seen`. `channel` is what
+    others wrote around it.
     `max_chars` holds the packet to less than the ceiling of the window.
     """
     window = model_window if model_window is not None else resolve_model_window(conversation.model)
     text = message.content if isinstance(message, Message) else (message or "")
     opening = text if opening_message is None else opening_message
-    late = conversation.reads_memory and not embedded_in_time(
-        *dict.fromkeys(question for question in (opening if is_new or resumed else "", text) if question)
-    )
+    searched = (opening if (is_new or resumed) and opening_rows is None else "", text)
+    late = conversation.reads_memory and not embedded_in_time(*dict.fromkeys(filter(None, searched)))
     request = ContextRequest(
         conversation=conversation,
         workspace=conversation.workspace,
         home=conversation.workspace.home,
         message=text,
         opening_message=opening,
+        opening_rows=None if opening_rows is None else tuple(opening_rows),
         before_seq=message.seq if isinstance(message, Message) else None,
         is_new=is_new,
         resumed=resumed,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memory.context.packet import Block
 
 SeenRow = tuple[str, int]
+ChosenRow = tuple[str, int, float | None]  # kind, id, score
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,9 @@ class ContextRequest:
 
     `before_seq` is the sequence number of the message being answered; the thread ends before it.
     `opening_message` is what the blocks before the conversation are chosen for: its first message, so that
-    they stay the same while it goes on. `seen` rows were injected with earlier messages and stand there
-    still.
+    they stay the same while it goes on. `opening_rows` are those that were chosen then, where that is known:
+    they are read again and not searched again. `seen` rows were injected with earlier messages and stand
+    there still.
     """
 
     conversation: Conversation
@@ -43,6 +45,7 @@ class ContextRequest:
     home: Workspace
     message: str
     opening_message: str
+    opening_rows: tuple[ChosenRow, ...] | None
     before_seq: int | None
     is_new: bool
     resumed: bool
@@ -60,6 +63,12 @@ class ContextRequest:
         own records.
         """
         return self.is_new or self.resumed
+
+    def chosen(self, kind: str) -> dict[int, float | None] | None:
+        """Rows of a kind the opening was given before, by id in their order, with their scores."""
+        if self.opening_rows is None:
+            return None
+        return {pk: score for of_kind, pk, score in self.opening_rows if of_kind == kind}
 
     @property
     def is_later(self) -> bool:

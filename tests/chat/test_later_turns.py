@@ -12,7 +12,7 @@ from crewsite.chat.preparing import Prepared, packet_ahead, prepare
 from crewsite.chat.services import turn_begin, turn_fail, turn_finish, turn_retry, turn_start
 from crewsite.conversations.models import Conversation
 from crewsite.conversations.services import conversation_set_mode
-from memory.services import episodic_delete, episodic_write
+from memory.services import episodic_delete, episodic_write, semantic_write
 from tests.factories import EXPLICIT, make_conversation
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def test_the_opening_keeps_its_bytes_and_the_new_topic_comes_with_its_message(
 ) -> None:
     episode(home, "The billing service moved to Frankfurt")
     tea = episode(home, "Marta prefers tea in the morning")
+    for key in ("project.billing.region", "user.name", "pref.tea"):
+        semantic_write(home=home, key=key, value="where did it move", origin=EXPLICIT)
     first, second = answered(talk, FIRST), answered(talk, SECOND)
     assert second.instructions == first.instructions
     assert "billing service moved" in first.instructions
@@ -78,6 +80,17 @@ def test_what_came_with_a_message_stays_with_it_and_comes_once(talk: Conversatio
     said = [part.content for item in native_history(third.history, third.added) for part in item.parts]
     assert said == [FIRST, "Noted.", with_added(second.with_text, SECOND), "Noted."]
     assert said[2].endswith(f"[User Message]\n{SECOND}")
+
+
+def test_what_is_learned_meanwhile_does_not_change_which_episodes_open_the_conversation(
+    talk: Conversation, home: Workspace
+) -> None:
+    episode(home, "The billing service moved to Frankfurt")
+    first = answered(talk, FIRST)
+    newer = episode(home, "The billing service moved again, to Oslo, last week")
+    second = answered(talk, "Did the billing service move again?")
+    assert second.instructions == first.instructions
+    assert newer.text in second.with_text
 
 
 def test_a_row_deleted_since_is_in_no_later_prompt(talk: Conversation, home: Workspace) -> None:

@@ -4,6 +4,7 @@ something else.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from memory.context.constants import (
@@ -40,21 +41,32 @@ class EpisodicSource:
 
     def collect(self, request: ContextRequest) -> list[Block]:
         cap = min(EPISODIC_INJECT_CHARS, request.caps.sections.episodic)
-        blocks: list[Block] = []
-        if request.opens and request.opening_message.strip():
-            found = _search(request, request.opening_message)
-            blocks.append(_block(found, list(found.hits), cap) if found.hits else _empty(cap, found.degraded))
+        blocks = [_opening(request, cap)] if request.opens and request.opening_message.strip() else []
         if request.is_later:
             seen = request.seen | {(source.kind, source.object_id) for b in blocks for source in b.sources}
             found = _search(request, request.message)
-            new = [hit for hit in found.hits if (self.kind, hit.row.pk) not in seen]
+            new = [_hit_line(hit) for hit in found.hits if (self.kind, hit.row.pk) not in seen]
             if new:
-                blocks.append(_block(found, new, cap, placement=Placement.MESSAGE))
+                block = _block(new, cap, degraded=found.degraded)
+                blocks.append(replace(block, placement=Placement.MESSAGE))
         return blocks
 
     def again(self, home: Workspace, ids: Sequence[int]) -> Mapping[int, Line]:
-        rows = EpisodicMemory.objects.in_home(home).filter(pk__in=ids)
-        return {row.pk: _line(row, score=None) for row in rows}
+        return _read(home, dict.fromkeys(ids))
+
+
+def _opening(request: ContextRequest, cap: int) -> Block:
+    chosen = request.chosen(EpisodicSource.kind)
+    if chosen is None:
+        found = _search(request, request.opening_message)
+        return _block([_hit_line(hit) for hit in found.hits], cap, degraded=found.degraded)
+    rows = _read(request.home, chosen) if chosen else {}
+    return _block([rows[pk] for pk in chosen if pk in rows], cap)
+
+
+def _read(home: Workspace, scores: Mapping[int, float | None]) -> dict[int, Line]:
+    rows = EpisodicMemory.objects.in_home(home).filter(pk__in=list(scores))
+    return {row.pk: _line(row, score=scores[row.pk]) for row in rows}
 
 
 def _search(request: ContextRequest, query: str) -> EpisodicSearch:
@@ -68,10 +80,9 @@ def _search(request: ContextRequest, query: str) -> EpisodicSearch:
     )
 
 
-def _block(
-    found: EpisodicSearch, hits: list[EpisodicHit], cap: int, *, placement: Placement = Placement.OPENING
-) -> Block:
-    lines = [_line(hit.row, score=hit.score) for hit in hits]
+def _block(lines: Sequence[Line], cap: int, *, degraded: tuple[str, ...] = ()) -> Block:
+    if not lines:
+        return _empty(cap, degraded)
     fitted = fit_lines(lines, room=cap - len(MARKER_EPISODIC))
     left_out = tuple(line.source for line in fitted.left_out)
     return Block(
@@ -82,11 +93,10 @@ def _block(
         cap=cap,
         sources=tuple(line.source for line in fitted.kept),
         state=BlockState.TRIMMED if left_out else BlockState.ADMITTED,
-        reason=name_left_out(left_out, len(left_out), word="episodes", total=len(hits)),
+        reason=name_left_out(left_out, len(left_out), word="episodes", total=len(lines)),
         left_out=left_out,
         left_out_count=len(left_out),
-        degraded=found.degraded,
-        placement=placement,
+        degraded=degraded,
     )
 
 
@@ -101,6 +111,10 @@ def _empty(cap: int, degraded: tuple[str, ...]) -> Block:
         reason="no episode fits the message",
         degraded=degraded,
     )
+
+
+def _hit_line(hit: EpisodicHit) -> Line:
+    return _line(hit.row, score=hit.score)
 
 
 def _line(row: EpisodicMemory, *, score: float | None) -> Line:

@@ -23,11 +23,10 @@ from memory.models import SemanticMemory
 from memory.selectors import semantic_search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from crewsite.accounts.models import Workspace
     from memory.context.request import ContextRequest
-    from memory.results import SemanticSearch
 
 _STATED = "Facts people stated:"
 _LEARNED = "Facts learned automatically:"
@@ -66,7 +65,7 @@ class SemanticSource:
             return []
         cap = request.caps.sections.semantic
         total = SemanticMemory.objects.in_home(request.home).count()
-        relevant = _relevant(request)
+        relevant, degraded = _relevant(request)
         headings = sum(len(text) + 1 for text in (MARKER_SEMANTIC, _STATED, _LEARNED))
         facts: list[_Fact] = []
         fitted = fit_lines(
@@ -93,27 +92,35 @@ class SemanticSource:
                 reason=name_left_out(names, left_out, word="facts", total=total),
                 left_out=names,
                 left_out_count=left_out,
-                degraded=relevant.degraded,
+                degraded=degraded,
             )
         ]
 
 
-def _relevant(request: ContextRequest) -> SemanticSearch:
-    """Most relevant first."""
-    return semantic_search(
+def _relevant(request: ContextRequest) -> tuple[list[_Fact], tuple[str, ...]]:
+    """Most relevant first, and why the search was limited. What was chosen for this opening before is read
+    again; a fact that was replaced since comes with the others."""
+    chosen = request.chosen("semantic")
+    if chosen is not None:
+        scores = {pk: score for pk, score in chosen.items() if score is not None}
+        rows = SemanticMemory.objects.in_home(request.home).in_bulk(list(scores)) if scores else {}
+        again = sorted(rows.values(), key=lambda row: (-scores[row.pk], row.key))
+        return [_Fact(row.pk, row.key, row.value, row.source, scores[row.pk]) for row in again], ()
+    found = semantic_search(
         home=request.home,
         query=request.opening_message,
         limit=SEMANTIC_RELEVANT_ROWS,
         mode=request.search_mode,
     )
+    hits = [_Fact(hit.row.pk, hit.row.key, hit.row.value, hit.row.source, hit.score) for hit in found.hits]
+    return hits, found.degraded
 
 
-def _facts(home: Workspace, relevant: SemanticSearch, *, limit: int) -> Iterator[_Fact]:
+def _facts(home: Workspace, relevant: Sequence[_Fact], *, limit: int) -> Iterator[_Fact]:
     """The relevant ones by their score, then the others, stated ones first, newest first. Read on only while
     they are asked for."""
-    seen = {hit.row.pk for hit in relevant.hits}
-    for hit in relevant.hits:
-        yield _Fact(hit.row.pk, hit.row.key, hit.row.value, hit.row.source, hit.score)
+    seen = {fact.pk for fact in relevant}
+    yield from relevant
     with connection.cursor() as cursor:
         cursor.execute(_OTHERS, [home.pk, Source.USER_EXPLICIT, limit] * 2)
         while rows := cursor.fetchmany(_ROWS_PER_FETCH):
