@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.db import DatabaseError, connection
 
 from crewsite.jobs import selectors
+from crewsite.jobs.store import maintenance_now
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ def readiness() -> dict[str, Any]:
         *index.get("degraded", ()),
         LLM_CODES.get(llm["state"], ""),
         "worker_absent" if worker["state"] != "alive" else "",
+        "maintenance" if maintenance_now() is not None else "",
     ]
     return {
         "embedder": embedder,

@@ -27,7 +27,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
     user, before = cast("User", request.user), request.GET.get("before", "")
     is_live = not (before.isascii() and before.isdigit() and len(before) < 19)  # noqa: PLR2004 - of a BigInt
     lines = live_jobs(user) if is_live else older_jobs(user, before=int(before))
-    last = min((line.job.pk for line in lines), default=0) if len(lines) >= LIVE_JOBS else 0
+    last = lines[-1].job.pk if len(lines) >= LIVE_JOBS else 0
     context = {"lines": lines, "is_live": is_live, "older": last, "worker_is_alive": worker_is_alive()}
     return render(request, "dashboard/jobs.html", context)
 

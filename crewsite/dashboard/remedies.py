@@ -83,6 +83,13 @@ REMEDIES: Final[dict[str, Remedy]] = {
             "Check this setting, free disk space and permissions:",
             "DATABASE_URL",
         ),
+        Remedy(
+            "maintenance",
+            "The site is under maintenance",
+            "Reading works; changes are refused until it is over.",
+            "Whoever began it ends it with:",
+            "crew maintenance end",
+        ),
         Remedy("embedding_deadline", "Embedding took too long", "This packet was built from words alone."),
     )
 }

@@ -221,10 +221,8 @@ def test_a_cancelled_job_stops_at_its_next_step_in_another_process(
 
 
 def test_under_maintenance_a_worker_waits_and_then_goes_on(home: Path, worker: subprocess.Popen[str]) -> None:
-    shell(
-        home,
-        "from django.core.management import call_command; call_command('maintenance', 'begin', '--force')",
-    )
+    command = "from django.core.management import call_command; call_command('maintenance', {})"
+    shell(home, command.format("'begin', '--force'"))
     queued = "from crewsite.jobs import store\nwith store.right('holder'):\n    " + QUEUE_STEPS.format(
         steps=2, pause=0.01
     ).replace("; ", "\n    ")

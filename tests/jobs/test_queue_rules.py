@@ -100,16 +100,15 @@ def test_a_late_nightly_prune_runs_once_and_then_at_its_hour(monkeypatch: pytest
     from django_q.models import OrmQ
     from django_q.scheduler import scheduler
 
-    monkeypatch.setattr(
-        "django_q.scheduler.close_old_django_connections", lambda: None
-    )  # it is the test's own
+    # The connection is the test's own.
+    monkeypatch.setattr("django_q.scheduler.close_old_django_connections", lambda: None)
     Schedule.objects.create(
         name="crew: prune",
         func="tests.jobs.sample_tasks.note",
         schedule_type=Schedule.CRON,
         cron="30 3 * * *",
-        next_run=datetime(2026, 1, 1, tzinfo=UTC),
     )
+    Schedule.objects.update(next_run=datetime(2026, 1, 1, tzinfo=UTC))
     scheduler()
     scheduler()
     assert OrmQ.objects.count() == 1
