@@ -10,6 +10,7 @@ from lessons.services import lesson_restore
 from lessons.services.index import KIND
 from memory.own_layers import MADE_ANEW, standing_of, stood_at
 from memory.results import Lineage, RestoreResult, RowRef, Standing
+from memory.services.restore import IN_FORCE
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -51,8 +52,11 @@ class LessonLayer:
 
     def restore(self, *, row: Any, origin: Origin, author: User | None = None) -> RestoreResult:
         result = lesson_restore(row=row, origin=origin)
-        outcome = "restored" if result.outcome == "changed" else result.outcome
-        return RestoreResult(outcome, result.row, result.code, result.message)
+        if result.outcome == "unchanged":
+            return RestoreResult("unchanged", result.row, message=IN_FORCE)
+        if result.outcome == "refused":
+            return RestoreResult("refused", result.row, result.code, result.message)
+        return RestoreResult("restored", result.row, message=result.message)
 
     def as_of(self, *, home: Workspace, moment: dt.datetime) -> list[Standing]:
         rows = Lesson.all_objects.in_home(home).filter(stood_at(moment)).order_by("valid_from", "pk")

@@ -102,7 +102,7 @@ def memory_explain(*, layer: MemoryLayer, row: Any, viewer: User | None = None) 
     """
     lineage = layer.lineage(row)
     events = MemoryEvent.objects.filter(memory_type=layer.name, object_id=row.pk)
-    made = events.filter(event__in=layer.made_by).order_by("id").first()
+    made = events.filter(event__in=layer.made_by).order_by("-id").first()
     injected = injections_of(layer.name, row.pk)
     written_in = row.conversation_id
     known = _conversations([written_in, *(one.conversation_id for one in injected)], viewer)

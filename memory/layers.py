@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class MemoryLayer(Protocol):
     """`name` is what events and injections call the layer; `prefix` is the first part of its citations.
 
-    `made_by` are the events that bring a row of it into being.
+    `made_by` are the events that make a row of it what it is; the last one names its door.
     """
 
     name: str

@@ -30,6 +30,8 @@ Event = MemoryEvent.Event
 MADE_ANEW: Final[tuple[str, ...]] = (Event.CREATE, Event.MIGRATION)
 # A changed value is a new row, and its first event is the update.
 MADE_BY_CHANGE: Final[tuple[str, ...]] = (*MADE_ANEW, Event.UPDATE)
+# A person who brings a value back vouches for it from then on.
+MADE_BY_RETURN: Final[tuple[str, ...]] = (*MADE_BY_CHANGE, Event.RESTORE)
 REPLACED: Final = "replaced"
 
 
@@ -132,7 +134,7 @@ class SemanticLayer(_OwnLayer):
 
     name = "semantic"
     prefix = "sem"
-    made_by = MADE_BY_CHANGE
+    made_by = MADE_BY_RETURN
 
     def rows(self, workspace: Workspace) -> QuerySet[Any]:
         return SemanticMemory.all_objects.filter(home=workspace.home).select_related("home")

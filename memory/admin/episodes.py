@@ -113,7 +113,8 @@ class EpisodicMemoryAdmin(OwnWorkspacesMixin, ExplainedMixin, ServiceSavedMixin,
         return ""
 
     def restore_row(self, row: Any, origin: Origin) -> str:
-        return memory_restore(row=row, origin=origin).message
+        result = memory_restore(row=row, origin=origin)
+        return result.message if result.outcome == "refused" else ""
 
     @admin.display(description="Text")
     def short_text(self, row: EpisodicMemory) -> str:

@@ -110,7 +110,8 @@ class SemanticMemoryAdmin(OwnWorkspacesMixin, ExplainedMixin, ServiceSavedMixin,
         return ""
 
     def restore_row(self, row: Any, origin: Origin) -> str:
-        return memory_restore(row=row, origin=origin).message
+        result = memory_restore(row=row, origin=origin)
+        return result.message if result.outcome == "refused" else ""
 
     @admin.display(description="Value")
     def short_value(self, row: SemanticMemory) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from django.utils import timezone
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crewsite.accounts.models import User
     from crewsite.security.origin import Origin
 
+IN_FORCE: Final = "It is in force already."
 Restorable = SemanticMemory | EpisodicMemory | VersionedDocument
 
 
@@ -38,8 +39,11 @@ def memory_restore(
     if isinstance(row, EpisodicMemory):
         return _restore_episode(row, origin, now)
     result = document_restore(row=row, origin=origin, author=author)
-    outcome = "restored" if result.outcome == "replaced" else result.outcome
-    return RestoreResult(outcome, result.row, result.code, result.message)
+    if result.outcome == "unchanged":
+        return RestoreResult("unchanged", result.row, message=IN_FORCE)
+    if result.outcome == "refused":
+        return RestoreResult("refused", result.row, result.code, result.message)
+    return RestoreResult("restored", result.row, message=result.message)
 
 
 def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> RestoreResult:
@@ -51,7 +55,7 @@ def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> Rest
     with home_locked(row.home):
         row = SemanticMemory.all_objects.get(pk=row.pk)
         if not row.is_deleted:
-            return RestoreResult("unchanged", row)
+            return RestoreResult("unchanged", row, message=IN_FORCE)
         current = SemanticMemory.objects.filter(home=row.home, key=row.key).first()
         if current is not None:
             there = Claim(current.value, current.source, current.confidence)
@@ -96,7 +100,7 @@ def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> R
     with home_locked(row.home):
         row = EpisodicMemory.all_objects.get(pk=row.pk)
         if not row.is_deleted:
-            return RestoreResult("unchanged", row)
+            return RestoreResult("unchanged", row, message=IN_FORCE)
         exact = EpisodicMemory.objects.filter(home=row.home, folded_hash=row.folded_hash).first()
         near = [] if exact else episodic.near_twins(row.home, row.text, embedding)
         twin = exact or next((twin.row for twin in near if twin.differs_in is None), None)

@@ -166,7 +166,7 @@ def test_rows_of_every_layer_are_shown_and_restored(home: Workspace) -> None:
     assert crew_json("restore", "doc:preferences:1")["id"] == "doc:preferences"
     assert crew_json("show", "doc:preferences")["text"] == "- tea"
     code, out, _ = crew("restore", "doc:preferences")
-    assert (code, out.split()[0]) == (0, "unchanged")
+    assert (code, out.strip()) == (0, "unchanged doc:preferences: It is in force already.")
 
 
 def test_the_audit_is_listed_by_row_and_event(home: Workspace) -> None:

@@ -177,3 +177,16 @@ def test_a_consolidated_row_names_the_messages_model_and_prompt_it_was_read_with
         )
     (receipt,) = explain("sem:pref.editor", home).receipts
     assert receipt.described == "messages 31 to 60, by small with prompt 3"
+
+
+def test_a_value_brought_back_names_the_door_it_came_back_through(home: Workspace) -> None:
+    old = fact(home, "vim", origin=CONSOLIDATION)
+    fact(home, "emacs")
+    memory_restore(row=old, origin=Origin(Source.USER_EXPLICIT, Surface.ADMIN, "bob"))
+    told = explain("sem:pref.editor", home)
+    assert (told.text, told.source, told.surface, told.author) == (
+        "pref.editor: vim",
+        "user_explicit",
+        "admin",
+        "bob",
+    )
