@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crewsite.accounts.models import Workspace
 from crewsite.search.collections import collection_name
-from crewsite.search.kinds import RecallHit
+from crewsite.search.kinds import Asker, RecallHit
 from lessons.models import Lesson
 from lessons.selectors import LessonHit, lesson_search
 
@@ -21,7 +21,9 @@ class LessonKind:
     def count(self) -> int:
         return Lesson.objects.count()
 
-    def recall(self, *, query: str, workspace_id: int, limit: int) -> list[RecallHit]:
+    def recall(
+        self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
+    ) -> list[RecallHit]:
         home = Workspace.objects.select_related("memory_home").get(pk=workspace_id).home
         return [self._hit(hit) for hit in lesson_search(home=home, query=query, limit=limit)]
 

@@ -57,6 +57,10 @@ SESSION_BEST_ROWS: Final = 3
 WINDOW_VECTOR_REACH: Final = 1  # rows on each side whose cosines are averaged
 WINDOW_WORDS_REACH: Final = 2  # rows on each side whose words are joined
 WINDOW_SATURATION: Final = 1.2  # k1 of BM25, over how many rows of a window have a term
+# Messages that have no vector yet while their conversation goes on: question and answer of the last turns.
+TRANSCRIPT_LAG: Final = 8
+# Messages of the found conversations that are read for who stands beside whom; over it some stand alone.
+TRANSCRIPT_SESSION_MAX: Final = 5_000
 # People tell of a day some days after it. 7 to 30 days give the same figures.
 TOLD_AFTER_DAYS: Final = 14
 TOLD_BEFORE_DAYS: Final = 1

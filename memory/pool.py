@@ -44,15 +44,31 @@ _FACTS = "SELECT id, key, value FROM memory_semanticmemory"
 
 
 def pool_read(home: Workspace, found: Candidates, *, query: str, now: dt.datetime) -> Pool:
-    """The live ones of these candidates."""
-    hits = {hit.object_id: hit for hit in found.hits}
-    rows = _read(_EPISODES, home, hits)
-    ids = np.array([row[0] for row in rows], dtype=np.int64)
+    """The live episodes among these candidates."""
+    rows = _read(_EPISODES, home, (hit.object_id for hit in found.hits))
+    sessions = _sessions_read(home, [row[4] for row in rows])
     told = [dt.datetime.fromisoformat(row[2]) for row in rows]
+    return pool_of(rows, told, sessions, found, query=query, now=now)
+
+
+def pool_of(
+    rows: Sequence[tuple[Any, ...]],
+    told: Sequence[dt.datetime],
+    sessions: Sequence[Sequence[int]],
+    found: Candidates,
+    *,
+    query: str,
+    now: dt.datetime,
+) -> Pool:
+    """Columns of rows as (id, importance, when told, text, conversation, tags), the moments they were told,
+    and the ids of each conversation in their order.
+    """
+    hits = {hit.object_id: hit for hit in found.hits}
+    ids = np.array([row[0] for row in rows], dtype=np.int64)
     # SQLite keeps moments in UTC without saying so.
     moment = now if told and told[0].tzinfo else now.astimezone(dt.UTC).replace(tzinfo=None)
     conversations = [row[4] for row in rows]
-    around = windows(ids, _sessions_read(home, conversations))
+    around = windows(ids, sessions)
     cosine = np.array([_cosine(hits[row[0]]) for row in rows])
     rates = decay_by_tag()
     evidence = found.evidence or Evidence()

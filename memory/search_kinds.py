@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crewsite.accounts.models import Workspace
 from crewsite.search.collections import collection_name
-from crewsite.search.kinds import RecallHit
+from crewsite.search.kinds import Asker, RecallHit
 from memory.models import EpisodicMemory, SemanticMemory
 from memory.rules import render_value
 from memory.selectors import episodic_search, semantic_search
@@ -32,7 +32,9 @@ class SemanticKind:
     def count(self) -> int:
         return SemanticMemory.objects.count()
 
-    def recall(self, *, query: str, workspace_id: int, limit: int) -> list[RecallHit]:
+    def recall(
+        self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
+    ) -> list[RecallHit]:
         found = semantic_search(home=_home(workspace_id), query=query, limit=limit)
         return [self._hit(hit) for hit in found.hits]
 
@@ -63,7 +65,9 @@ class EpisodicKind:
     def count(self) -> int:
         return EpisodicMemory.objects.count()
 
-    def recall(self, *, query: str, workspace_id: int, limit: int) -> list[RecallHit]:
+    def recall(
+        self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
+    ) -> list[RecallHit]:
         found = episodic_search(home=_home(workspace_id), query=query, limit=limit, mode="relevance")
         return [self._hit(hit) for hit in found.hits]
 

@@ -92,7 +92,7 @@ def episodic_search(
                 score=place.score,
                 cosine=hits[place.object_id].cosine,
                 keyword=hits[place.object_id].keyword,
-                legs=(*_legs(hits[place.object_id]), *(("guard",) if place.guarded else ())),
+                legs=(*hits[place.object_id].legs, *(("guard",) if place.guarded else ())),
             )
             for place in ranked
             if place.object_id in rows
@@ -160,13 +160,6 @@ def _fact_keywords(query: str, facts: dict[int, tuple[str, Any]], hits: dict[int
         return {pk: overlap / best for pk, overlap in overlaps.items() if overlap}
     # Scripts without spaces share no words; there the index's own keyword score is what there is.
     return {pk: hit.keyword for pk, hit in hits.items() if hit.keyword is not None}
-
-
-def _legs(hit: Hit) -> tuple[str, ...]:
-    return (
-        *(("vector",) if hit.cosine is not None else ()),
-        *(("keyword",) if hit.keyword is not None else ()),
-    )
 
 
 def _fact_legs(hit: Hit, keyword: float | None) -> tuple[str, ...]:

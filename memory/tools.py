@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from crewsite.llm.tools import ToolContext, ToolResult
-from crewsite.search.kinds import search_kinds
+from crewsite.search.kinds import Asker, search_kinds
 from crewsite.search.recall import search_all
 from crewsite.security.fencing import neutralise
 from crewsite.security.origin import Origin, Source
@@ -36,7 +36,7 @@ def memory_recall(
     limit: int = RECALL_TOOL_LIMIT,
     max_chars: int = RECALL_TOOL_MAX_CHARS,
 ) -> ToolResult:
-    """Search what is remembered: facts, past events and lessons, by meaning and by words.
+    """Search what is remembered: facts, past events, lessons and earlier conversations, by meaning and words.
 
     Use it when the user refers to something from earlier, or when the answer may depend on their preferences,
     people, projects or decisions. Do not use it for general knowledge. Cite what you use by its id in
@@ -44,7 +44,8 @@ def memory_recall(
 
     Args:
         query: What to look for, in a few words or a sentence, 1 to 2,000 characters.
-        kinds: Only these kinds, any of semantic (facts), episodic (events), lesson. Empty for all.
+        kinds: Only these kinds, any of semantic (facts), episodic (events), lesson, message (what was said in
+            earlier conversations). Empty for all.
         limit: How many hits at most, up to 40.
         max_chars: How long the answer may be, 200 to 15,000 characters.
     """
@@ -58,6 +59,7 @@ def memory_recall(
         workspace_id=context.workspace.pk,
         kinds=tuple(kinds) or None,
         limit=max(1, min(limit, RECALL_TOOL_LIMIT_MAX)),
+        asker=asker_of(context),
     )
     budget = max(RECALL_TOOL_CHARS_LEAST, min(max_chars, RECALL_TOOL_CHARS_MOST))
     shown, text = _fit([(hit, _line(hit)) for hit in found.hits], budget)
@@ -77,6 +79,12 @@ def memory_recall(
         "degraded": list(found.degraded),
     }
     return ToolResult(text, data)
+
+
+def asker_of(context: ToolContext) -> Asker:
+    """Whose earlier conversations may answer, and which one is being held."""
+    conversation = context.conversation
+    return Asker(context.user.pk, conversation.pk if conversation is not None else None)
 
 
 def _question_problem(query: str, kinds: Sequence[str]) -> str:

@@ -138,12 +138,16 @@ class MemorySearch(CrewView):
         parameters=[serializers.SearchQuery], responses={200: serializers.SearchAnswer, **PROBLEMS}
     )
     def get(self, request: Request) -> Response:
-        from crewsite.search.recall import search_all
+        from crewsite.search.recall import Asker, search_all
 
         query = self.query(serializers.SearchQuery)
         workspace = self.workspace(query["workspace"])
         found = search_all(
-            query=query["q"], workspace_id=workspace.pk, kinds=_kinds(query["kinds"]), limit=query["limit"]
+            query=query["q"],
+            workspace_id=workspace.pk,
+            kinds=_kinds(query["kinds"]),
+            limit=query["limit"],
+            asker=Asker(self.person.pk),
         )
         return Response(serializers.SearchAnswer(found).data)
 

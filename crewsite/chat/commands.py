@@ -27,6 +27,7 @@ from crewsite.search.recall import search_all
 from lessons.models import Lesson
 from memory.intents import classify
 from memory.selectors import memory_stats
+from memory.tools import asker_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +128,9 @@ def _listed(candidates: list[Candidate]) -> list[str]:
 
 
 def _recall(context: ToolContext, argument: str) -> CommandResult:
-    found = search_all(query=argument, workspace_id=context.workspace.pk, limit=MEMORY_HITS)
+    found = search_all(
+        query=argument, workspace_id=context.workspace.pk, limit=MEMORY_HITS, asker=asker_of(context)
+    )
     hits = [{"kind": hit.kind, "id": hit.object_id, "citation": hit.citation} for hit in found.hits]
     return CommandResult(recall_markdown(found), data={"hits": hits, "degraded": list(found.degraded)})
 

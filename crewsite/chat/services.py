@@ -23,6 +23,7 @@ from crewsite.conversations.services import (
     title_propose,
 )
 from crewsite.jobs.leases import process_owner
+from crewsite.llm.constants import MEMORY_MODEL
 from crewsite.security.text import clean
 from lessons.services import lessons_applied
 from memory.consolidation.triggers import turn_ended
@@ -329,6 +330,8 @@ def _close(
                 finish_reason=finish_reason,
                 usage=usage,
                 html=answer.content_html if text is None else html,
+                # Without a model the answer is a list of what memory holds.
+                is_searchable=turn.model != MEMORY_MODEL,
             )
     return turn
 

@@ -95,6 +95,9 @@ class Message(models.Model):
     attachments = models.JSONField(default=list, blank=True)
     usage = models.JSONField(default=dict, blank=True)
     finish_reason = models.CharField(max_length=32, blank=True, help_text="stop, stopped, interrupted, error")
+    is_searchable = models.BooleanField(
+        default=True, help_text="Off: what it says is in memory already, and answers no search."
+    )
     private = models.BooleanField(
         default=False, help_text="Written in a private stretch: never consolidated."
     )

@@ -15,6 +15,7 @@ from crewsite.conversations.constants import (
     TITLE_PROPOSED_CHARS,
     TITLE_PROPOSED_WORDS,
 )
+from crewsite.conversations.indexing import messages_index
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
 from crewsite.security.origin import Surface
@@ -88,6 +89,7 @@ def message_append(
             finish_reason=finish_reason,
             private=(not row.writes_memory) if private is None else private,
         )
+        messages_index([message], row)
         row.last_activity_at = message.created_at
         row.save(update_fields=["last_activity_at"])
     conversation.last_activity_at = row.last_activity_at
@@ -102,16 +104,20 @@ def message_update(
     finish_reason: str | None = None,
     usage: dict[str, Any] | None = None,
     html: str | None = None,
+    is_searchable: bool = True,
 ) -> Message:
     """Replace the content of a message. `html` is its rendering, where the caller made it before a lock."""
     message.content = clean(content)
     message.content_html = render_markdown(message.content) if html is None else html
-    fields = ["content", "content_html"]
+    message.is_searchable = is_searchable
+    fields = ["content", "content_html", "is_searchable"]
     for name, value in (("tool_calls", tool_calls), ("finish_reason", finish_reason), ("usage", usage)):
         if value is not None:
             setattr(message, name, list(value) if name == "tool_calls" else value)
             fields.append(name)
-    message.save(update_fields=fields)
+    with transaction.atomic():
+        message.save(update_fields=fields)
+        messages_index([message], message.conversation)
     return message
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from crewsite.conversations.indexing import messages_index
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
 from crewsite.conversations.services import conversation_create, title_propose
@@ -76,7 +77,7 @@ def _store(conversation: Conversation, owner: User, fresh: Sequence[Said], rende
     if not fresh:
         return
     last = conversation.messages.aggregate(last=Max("seq"))["last"] or 0
-    Message.objects.bulk_create(
+    stored = Message.objects.bulk_create(
         Message(
             conversation=conversation,
             seq=last + place,
@@ -88,6 +89,7 @@ def _store(conversation: Conversation, owner: User, fresh: Sequence[Said], rende
         )
         for place, (role, text) in enumerate(fresh, start=1)
     )
+    messages_index(stored, conversation)
     conversation.last_activity_at = timezone.now()
     if not conversation.title:
         asked = next((text for role, text in fresh if role == Message.Role.USER), fresh[0][1])

@@ -8,6 +8,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from uuid import UUID
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -33,6 +34,14 @@ class RecallHit:
     highlight: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, for kinds that belong to one person; and in which conversation, whose words are no answer."""
+
+    user_id: int
+    conversation_id: UUID | None = None
+
+
 class SearchKind(Protocol):
     """`name` is the first part of the kind's collections; `prefix` of its citations."""
 
@@ -47,8 +56,10 @@ class SearchKind(Protocol):
         """Live rows of all owners."""
         ...
 
-    def recall(self, *, query: str, workspace_id: int, limit: int) -> Sequence[RecallHit]:
-        """Best first, only what this workspace reads."""
+    def recall(
+        self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
+    ) -> Sequence[RecallHit]:
+        """Best first, only what this workspace reads. Without an asker only what all its members may see."""
         ...
 
 

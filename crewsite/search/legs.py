@@ -39,7 +39,13 @@ class VectorLeg:
 
 
 def candidates(
-    *, collection: str, query: str, k: int, mode: Mode = "auto", embedding: Embedding | None = None
+    *,
+    collection: str,
+    query: str,
+    k: int,
+    mode: Mode = "auto",
+    embedding: Embedding | None = None,
+    lag: int = 0,
 ) -> Candidates:
     if not query.strip() or k <= 0:
         return Candidates()
@@ -52,7 +58,7 @@ def candidates(
     if mode != "keyword":
         leg = _vector_leg(collection, query, k, embedding or (embedded() if embedded else None))
     degraded = list(leg.degraded)
-    if leg.index is not None and len(leg.index) < counts.document_count(collection):
+    if leg.index is not None and len(leg.index) + lag < counts.document_count(collection):
         degraded.append("index_behind")
     # Asked for meaning alone, words still answer when meaning cannot.
     if mode == "vector" and leg.index is None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 from collections.abc import Collection as Names
 from dataclasses import dataclass, replace
+from functools import partial
 
 from crewsite.search.constants import RRF_K
 from crewsite.search.degradation import collected
 from crewsite.search.highlight import highlight
-from crewsite.search.kinds import RecallHit, SearchKind, search_kinds
+from crewsite.search.kinds import Asker, RecallHit, SearchKind, search_kinds
 
-__all__ = ["Recall", "RecallHit", "search_all"]
+__all__ = ["Asker", "Recall", "RecallHit", "search_all"]
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +26,14 @@ class Recall:
     degraded: tuple[str, ...] = ()
 
 
-def search_all(*, query: str, workspace_id: int, kinds: Names[str] | None = None, limit: int = 20) -> Recall:
+def search_all(
+    *,
+    query: str,
+    workspace_id: int,
+    kinds: Names[str] | None = None,
+    limit: int = 20,
+    asker: Asker | None = None,
+) -> Recall:
     """The best hits of every kind (or the named ones) that a workspace reads, with an excerpt each.
 
     Scores of two kinds mean different things, so kinds are merged by rank; the caller groups by `kind` as it
@@ -36,7 +45,8 @@ def search_all(*, query: str, workspace_id: int, kinds: Names[str] | None = None
     with collected() as degraded:
         for kind in search_kinds():
             if kinds is None or kind.name in kinds:
-                ranked += enumerate(_hits_of(kind, query, workspace_id, limit, degraded), start=1)
+                ask = partial(kind.recall, query=query, workspace_id=workspace_id, limit=limit, asker=asker)
+                ranked += enumerate(_hits_of(kind, ask, limit, degraded), start=1)
     ranked.sort(key=lambda place: (place[0], -place[1].score))
     hits = [
         replace(hit, score=1.0 / (RRF_K + rank), highlight=hit.highlight or highlight(hit.text, query))
@@ -46,11 +56,11 @@ def search_all(*, query: str, workspace_id: int, kinds: Names[str] | None = None
 
 
 def _hits_of(
-    kind: SearchKind, query: str, workspace_id: int, limit: int, degraded: dict[str, None]
+    kind: SearchKind, ask: Callable[[], Sequence[RecallHit]], limit: int, degraded: dict[str, None]
 ) -> list[RecallHit]:
     """A kind that fails is named and does not take the others' answers with it."""
     try:
-        return list(kind.recall(query=query, workspace_id=workspace_id, limit=limit))[:limit]
+        return list(ask())[:limit]
     except Exception:
         logger.exception("Searching %s failed.", kind.name)
         degraded[f"{kind.name}_failed"] = None

@@ -25,6 +25,12 @@ class Hit(NamedTuple):
     keyword: float | None = None
     all_terms: bool = False
 
+    @property
+    def legs(self) -> tuple[str, ...]:
+        """The legs that found it."""
+        by_meaning = ("vector",) if self.cosine is not None else ()
+        return (*by_meaning, "keyword") if self.keyword is not None else by_meaning
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates:

@@ -64,17 +64,23 @@ def documents_delete_many(*, collection: str, object_ids: Sequence[int]) -> None
 
 
 def candidates(
-    *, collection: str, query: str, k: int, mode: Mode = "auto", embedding: Embedding | None = None
+    *,
+    collection: str,
+    query: str,
+    k: int,
+    mode: Mode = "auto",
+    embedding: Embedding | None = None,
+    lag: int = 0,
 ) -> Candidates:
     """Up to `k` hits of each leg in one collection, never of another. Any text is a question; blanks find
     nothing.
 
     `embedding` saves embedding the question again. Rows must be read by the caller: an index may be a moment
-    behind.
+    behind. `lag` documents without a vector are in order where texts are embedded in the background.
     """
     from crewsite.search import legs
 
-    return legs.candidates(collection=collection, query=query, k=k, mode=mode, embedding=embedding)
+    return legs.candidates(collection=collection, query=query, k=k, mode=mode, embedding=embedding, lag=lag)
 
 
 def nearest(*, collection: str, embedding: Embedding, k: int) -> list[tuple[int, float]]:

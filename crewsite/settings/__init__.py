@@ -252,6 +252,7 @@ CREW_CACHES = [
 SEARCH_KINDS = [
     "memory.search_kinds.SemanticKind",
     "memory.search_kinds.EpisodicKind",
+    "memory.transcripts.TranscriptKind",
     "lessons.search_kinds.LessonKind",
 ]
 # What can be explained, restored and looked back at, and where the injections of a row are read.

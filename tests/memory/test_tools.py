@@ -99,7 +99,7 @@ class TestRecall:
         long = memory_recall(context, "x" * 2_001)
         assert (long.data["outcome"], "2,000" in long.text) == ("refused", True)
         kinds = memory_recall(context, "vim", kinds=["dreams"])
-        assert "semantic, episodic, lesson" in kinds.text
+        assert "semantic, episodic, message, lesson" in kinds.text
 
     def test_nothing_found_is_said(self, context: ToolContext) -> None:
         assert "Nothing is remembered" in memory_recall(context, "unheard of").text

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
 import pytest
 from django.test import override_settings
@@ -21,7 +22,7 @@ class _Kind:
     def count(self) -> int:
         return 0
 
-    def recall(self, *, query: str, workspace_id: int, limit: int) -> list[RecallHit]:
+    def recall(self, *, query: str, workspace_id: int, limit: int, asker: Any = None) -> list[RecallHit]:
         return [
             RecallHit(self.name, pk, f"{self.prefix}:{pk}", text, WHEN, 0.9 - pk / 10)
             for pk, text in enumerate(self.texts, start=1)
@@ -39,7 +40,7 @@ class Tickets(_Kind):
 class Broken(_Kind):
     name, prefix = "broken", "bro"
 
-    def recall(self, *, query: str, workspace_id: int, limit: int) -> list[RecallHit]:
+    def recall(self, *, query: str, workspace_id: int, limit: int, asker: Any = None) -> list[RecallHit]:
         degradation.note(["index_behind"])
         raise RuntimeError("no such shelf")
 

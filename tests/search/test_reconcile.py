@@ -36,7 +36,7 @@ class ShelfKind:
     def count(self) -> int:
         return len(ROWS)
 
-    def recall(self, *, query: str, workspace_id: int, limit: int) -> list[Any]:
+    def recall(self, *, query: str, workspace_id: int, limit: int, asker: Any = None) -> list[Any]:
         return []
 
 

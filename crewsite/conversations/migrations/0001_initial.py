@@ -55,6 +55,7 @@ class Migration(migrations.Migration):
                 ('attachments', models.JSONField(blank=True, default=list)),
                 ('usage', models.JSONField(blank=True, default=dict)),
                 ('finish_reason', models.CharField(blank=True, help_text='stop, stopped, interrupted, error', max_length=32)),
+                ('is_searchable', models.BooleanField(default=True, help_text='Off: what it says is in memory already, and answers no search.')),
                 ('private', models.BooleanField(default=False, help_text='Written in a private stretch: never consolidated.')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
