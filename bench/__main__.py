@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-NAMES: Final = ("recall", "context", "injection", "lessons", "thresholds", "locomo")
-NEEDS_DATA: Final = frozenset({"locomo"})
+NAMES: Final = ("recall", "context", "injection", "lessons", "thresholds", "locomo", "consolidation")
+NEEDS_DATA: Final = frozenset({"locomo", "consolidation"})
 FOLDER: Final = Path(__file__).parent
 
 
