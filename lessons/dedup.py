@@ -53,8 +53,10 @@ def decide(
     cosines: Mapping[int, float] | None,
     thresholds: Thresholds,
 ) -> Decision:
-    """`cosines` by rule id; a rule missing from them was not compared, and is not superseded by meaning."""
+    """`cosines` by rule id; a rule missing from them was not compared, and is not superseded by meaning. Of
+    several rules that say it already the newest is the keeper."""
     folded = fold(text)
+    existing = sorted(existing, key=lambda rule: -rule.id)
     for rule in existing:
         if fold(rule.text) == folded:
             return Decision("exact", "exact", keeper=rule.id)

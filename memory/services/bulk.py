@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from django.db.models import F
 from django.utils import timezone
 
 from crewsite.search.collections import collection_name
@@ -84,10 +86,21 @@ def _write_batch(
         events: list[MemoryEvent] = []
         results = [_result(item, known, fresh, home=home, origin=origin, events=events) for item in batch]
         if not preserve:
+            _confirm(results, now)
             keep = tuple(row.pk for row in rows)
             events += evict_over_cap(home=home, origin=origin, now=now, keep=keep, live=live + len(rows))
         events_record_many(events)
     return results
+
+
+def _confirm(results: list[EpisodicResult], now: dt.datetime) -> None:
+    """Rows that drafts only repeat were seen again, each as often as it was met."""
+    met = Counter(result.row.pk for result in results if result.outcome == "deduped" and result.row)
+    for times in set(met.values()):
+        again = [pk for pk, often in met.items() if often == times]
+        EpisodicMemory.objects.filter(pk__in=again).update(
+            confirmed_at=now, times_seen=F("times_seen") + times, updated_at=now
+        )
 
 
 def _result(

@@ -41,7 +41,7 @@ def test_an_old_rule_inside_the_new_one_gives_way() -> None:
 
 def test_several_old_rules_inside_the_new_one_all_give_way() -> None:
     decision = verdict("use TypeScript and write short functions", "use TypeScript", "write short functions")
-    assert decision.superseded == (1, 2)
+    assert decision.superseded == (2, 1)
 
 
 def test_sentence_punctuation_does_not_make_another_rule() -> None:
