@@ -64,7 +64,8 @@ def test_a_new_rule_is_inserted_with_its_event_and_search_text(home: Workspace) 
 
 
 @pytest.mark.parametrize(
-    ("source", "confidence"), [("consolidation", 0.85), ("migration", 0.9), ("import", 0.9)]
+    ("source", "confidence"),
+    [("user_explicit", 1.0), ("consolidation", 0.85), ("task", 0.85), ("migration", 0.9), ("import", 0.9)],
 )
 def test_how_sure_a_rule_is_depends_on_its_source(home: Workspace, source: str, confidence: float) -> None:
     result = write(home, "always use pytest", origin=replace(EXPLICIT, source=Source(source)))
