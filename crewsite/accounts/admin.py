@@ -16,10 +16,11 @@ from knox.models import get_token_model
 from unfold.admin import TabularInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from crewsite.accounts.instructions import INSTRUCTIONS, instruction_record
 from crewsite.accounts.models import ApiToken, LoginLink, Membership, User, Workspace
 from crewsite.accounts.selectors import outsiders, sharing_problem
 from crewsite.accounts.services import token_revoke
-from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin, SiteModelAdmin
+from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin, SiteModelAdmin, admin_origin
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -139,6 +140,13 @@ class WorkspaceAdmin(OperatorOnlyMixin, SiteModelAdmin):
     prepopulated_fields = {"slug": ["name"]}
     list_select_related = ["memory_home"]
     inlines = [MembershipInline]
+
+    def save_model(self, request: HttpRequest, obj: Workspace, form: Any, change: bool) -> None:  # noqa: FBT001
+        super().save_model(request, obj, form, change)
+        for name in INSTRUCTIONS:
+            if name in form.changed_data:
+                old, new = str(form.initial.get(name, "")), getattr(obj, name)
+                instruction_record(obj, name, old=old, new=new, origin=admin_origin(request))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Its memory would go with it, past every tombstone."""

@@ -1,4 +1,4 @@
-"""The one form of the dashboard: what to preview the context packet for."""
+"""The forms of the dashboard: what to preview the context packet for, and a workspace's instructions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
 
+from crewsite.accounts.instructions import INSTRUCTIONS_MAX_CHARS
+from crewsite.accounts.models import Workspace
 from crewsite.conversations.models import Conversation
 
 if TYPE_CHECKING:
-    from crewsite.accounts.models import User, Workspace
+    from crewsite.accounts.models import User, WorkspaceQuerySet
 
 WINDOWS: Final = (
     ("", "That of its model"),
@@ -33,3 +35,13 @@ class PreviewForm(forms.Form):
         self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
         self.fields["window"].empty_value = None  # type: ignore[attr-defined]
         self.recent = list(mine.current()[:RECENT_CONVERSATIONS])
+
+
+class InstructionsForm(forms.Form):
+    workspace = forms.ModelChoiceField(queryset=Workspace.objects.none())
+    steering = forms.CharField(required=False, max_length=INSTRUCTIONS_MAX_CHARS)
+    agent_prompt = forms.CharField(required=False, max_length=INSTRUCTIONS_MAX_CHARS)
+
+    def __init__(self, *args: Any, workspaces: WorkspaceQuerySet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["workspace"].queryset = workspaces  # type: ignore[attr-defined]

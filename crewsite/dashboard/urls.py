@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from crewsite.dashboard import job_views, views
+from crewsite.dashboard import instruction_views, job_views, views
 
 app_name = "dashboard"
 urlpatterns = [
@@ -14,5 +14,6 @@ urlpatterns = [
     path("jobs/<int:job_id>/cancel/", job_views.job_cancel, name="job_cancel"),
     path("jobs/<int:job_id>/retry/", job_views.job_retry, name="job_retry"),
     path("memory/context/", views.context_preview, name="context"),
+    path("memory/context/instructions/", instruction_views.instructions, name="instructions"),
     path("workspace/", views.workspace_switch, name="workspace"),
 ]
