@@ -90,3 +90,13 @@ def test_a_tombstone_can_be_looked_at_and_not_edited(admin, home) -> None:
 def test_stored_markup_is_shown_as_text(admin, home) -> None:
     lesson_write(home=home, rule="always <img src=x onerror=alert(1)> pytest", origin=EXPLICIT)
     assert "<img src=x" not in admin.get(reverse(LIST)).content.decode()
+
+
+def test_a_lesson_is_deleted_and_restored_from_its_own_page_which_explains_it(admin, home) -> None:
+    row = lesson_write(home=home, rule="use pytest", origin=EXPLICIT).row
+    url = reverse("admin:lessons_lesson_change", args=[row.pk])
+    assert "Explain" in admin.get(url).content.decode()
+    for name, is_deleted in (("tombstone", True), ("restore", False)):
+        answer = admin.post(reverse(f"admin:lessons_lesson_{name}", args=[row.pk]))
+        row.refresh_from_db()
+        assert (answer.status_code, row.is_deleted) == (302, is_deleted)
