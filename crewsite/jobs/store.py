@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.module_loading import import_string
@@ -148,9 +149,10 @@ def generation_bump() -> int:
 
     A clock value, never a count: rows that came back from an older copy must not meet a number seen before.
     """
-    row, _ = StoreState.objects.select_for_update().get_or_create(pk=1)
-    row.generation = max(row.generation + 1, time.time_ns() // 1_000_000)
-    row.save(update_fields=["generation"])
+    with transaction.atomic():
+        row, _ = StoreState.objects.select_for_update().get_or_create(pk=1)
+        row.generation = max(row.generation + 1, time.time_ns() // 1_000_000)
+        row.save(update_fields=["generation"])
     return row.generation
 
 

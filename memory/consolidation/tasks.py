@@ -14,7 +14,7 @@ class PassFailed(Exception):
 def consolidate(conversation_id: str, path: str, how: str = DUE) -> str:
     """Run one pass. `how` is `asked` for a person's wish, and so is the retry of a failed job."""
     with job_run(JOB_KIND, task=TASK, args=[conversation_id, path, how]) as job:
-        is_asked = how == ASKED or "retry_of" in job.detail
+        is_asked = how == ASKED or job.retry_of_id is not None
         outcome = pass_run(conversation_id=conversation_id, path=path, is_asked=is_asked, job=job)
         if not outcome.ok:
             raise PassFailed(outcome.message)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from crewsite.conversations.models import Conversation
 from crewsite.jobs.models import Job
 from crewsite.jobs.services import job_queue
 from crewsite.llm.providers import model_name
@@ -64,4 +65,5 @@ def pass_queue(conversation_id: UUID, path: str, how: str = DUE) -> Job | None:
     }
     if tuple(args) in active:
         return None
-    return job_queue(kind=JOB_KIND, task=TASK, args=[*args, how])
+    workspace_id = Conversation.objects.values_list("workspace_id", flat=True).get(pk=conversation_id)
+    return job_queue(kind=JOB_KIND, task=TASK, args=[*args, how], workspace_id=workspace_id)
