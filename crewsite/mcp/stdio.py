@@ -6,10 +6,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import os
 import sys
+import traceback
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from crewsite.mcp.constants import DEFAULT_PROFILE, EMBEDDER_WAIT_S, PROFILES
 
@@ -44,15 +46,9 @@ def main(words: list[str]) -> int:
 
 
 def serve(options: Options) -> int:
-    """Blocks until the client closes standard input; 1 when the workspace or token is refused."""
+    """Blocks until the client closes standard input."""
     gc.disable()  # a seventh of the start is spent looking for garbage in what imports leave behind
-    try:
-        asyncio.run(_serve(options))
-    except NotAllowed as refusal:
-        sys.stderr.write(f"crew mcp: {refusal}\n")
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    asyncio.run(_serve(options))
     return 0
 
 
@@ -67,11 +63,19 @@ async def _serve(options: Options) -> None:
         starting = door.start()
         serving = asyncio.create_task(server.run(incoming, outgoing, server.create_initialization_options()))
         await asyncio.wait({starting, serving}, return_when=asyncio.FIRST_COMPLETED)
-        if starting.done() and starting.exception():
-            serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
-        if starting.done():
-            starting.result()
+        if starting.done() and (problem := starting.exception()):
+            _give_up(problem)
+        await serving
+
+
+def _give_up(problem: BaseException) -> NoReturn:
+    """End at once: the thread that reads standard input cannot be interrupted, and the client would wait."""
+    if isinstance(problem, NotAllowed):
+        sys.stderr.write(f"crew mcp: {problem}\n")
+    else:
+        traceback.print_exception(problem)
+    sys.stderr.flush()
+    os._exit(1)
 
 
 class LocalDoor:

@@ -3,6 +3,8 @@ prompts, in the protocol's old and new revision."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -142,6 +144,26 @@ async def test_a_token_revoked_meanwhile_shuts_a_running_stdio_server_out(site: 
         )
         with pytest.raises(MCPError, match="unknown, expired or revoked"):
             await client.call_tool("learn_list", {})
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--workspace", "nowhere"), "There is no workspace 'nowhere'."),
+        (("--token", "crew_" + "0" * 64), "unknown, expired or revoked"),
+    ],
+)
+def test_a_server_that_may_not_serve_says_why_and_ends_though_its_client_waits(
+    site: Site, words: tuple[str, ...], says: str
+) -> None:
+    command = [sys.executable, "-m", "crewsite.cli", "mcp", *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=site.environment, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.wait(60) == 1
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read() == b""
+        assert says in process.stderr.read().decode()
 
 
 async def test_what_an_agent_logs_waits_for_consolidation(site: Site, token: str) -> None:
