@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from crewsite.search.keyword import keyword_index
+from crewsite.search.keyword import keyword_index, schema
 from crewsite.search.service import candidates
 from tests.search.conftest import put
 
@@ -42,18 +42,17 @@ def test_a_write_heals_torn_blocks_and_succeeds(statement: str) -> None:
     assert keyword_index().is_in_step()
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE search_words_data SET block = zeroblob(length(block)) WHERE id > 10",
-        "UPDATE search_words_data SET block = x'ff' WHERE id = 1",
-        "UPDATE search_words_data SET block = x'' WHERE id = 1",
-        "DELETE FROM search_words_data WHERE id >= 10",
-    ],
-)
-def test_a_question_is_answered_over_torn_blocks(statement: str) -> None:
+@pytest.mark.parametrize("statement", BLOCKS)
+def test_what_readers_would_not_notice_is_found_and_made_anew_in_the_background(statement: str) -> None:
     for number in range(30):
         put(HOME, {number + 1: f"note {number} about the violin 適者生存 {number}"}, embed=False)
     tear(statement)
-    answer = candidates(collection=HOME, query="violin", k=50, mode="keyword")
-    assert len(answer.hits) == 30
+    keyword_index().merge()
+    for query in ("violin", "適者生存"):
+        hits = candidates(collection=HOME, query=query, k=50, mode="keyword").hits
+        assert len(hits) == 30
+
+
+def test_documents_without_words_are_no_fault() -> None:
+    put(HOME, {1: "...", 2: "東京"}, embed=False)
+    schema.tables_check()

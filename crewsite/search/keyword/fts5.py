@@ -102,13 +102,15 @@ class Fts5Index:
         schema.tables_rebuild()
 
     def merge(self) -> None:
-        """A broken table is left to whoever reads or writes it next: they make it anew."""
+        """Looks at every block before, since readers do not notice all that is torn."""
         try:
+            schema.tables_check()
             schema.tables_merge()
         except DatabaseError as error:
             if not schema.is_broken(error):
                 raise
             logger.warning("The keyword index is broken: %s", error)
+            self.rebuild()
 
 
 def _add(cursor: Any, documents: Sequence[Document]) -> None:
