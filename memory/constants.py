@@ -66,8 +66,8 @@ TOLD_AFTER_DAYS: Final = 14
 TOLD_BEFORE_DAYS: Final = 1
 # What age leaves of a row's worth. With 0 a half-life of 23 days alone decides what a prompt gets: the answer
 # was among five rows for 0.10 of the questions of `bench locomo`, by explicit search for 0.56. A day after the
-# last of some months of conversations 0.6 keeps 0.68 of what explicit search finds, 0.8 keeps 0.95, 0.9 0.98;
-# with 1 age would not order at all.
+# last of some months of conversations 0.6 keeps 0.68 of what explicit search finds, 0.8 keeps 0.95 and 0.9
+# keeps 0.98; with 1 age would not order at all.
 AGE_FLOOR: Final = 0.8
 # With no vectors at all the floors of admission have nothing to look at;
 # half of the question's words must be there.
