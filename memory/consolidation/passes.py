@@ -11,6 +11,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from crewsite.conversations.models import Conversation
+from crewsite.jobs.errors import MaintenanceInProgress
 from crewsite.jobs.leases import leased
 from crewsite.jobs.services import JobStopped, job_progress
 from crewsite.llm.constants import CONNECT_HINT
@@ -119,6 +120,8 @@ def _ask_and_write(frozen: Frozen, model: str, job: Job | None, now: dt.datetime
         receipt = write(plan, question=question, transcript=transcript, answer=answer, context=context)
     except JobStopped:
         raise
+    except MaintenanceInProgress:
+        return PassOutcome("waiting", "The site is under maintenance; the pass stays pending.")
     except LlmError as error:
         return _failed(frozen, error, model, now)
     except Exception as error:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.services import message_update
+from crewsite.jobs.errors import MaintenanceInProgress
 from crewsite.jobs.leases import lease_acquire
 from crewsite.jobs.models import Job, Lease
 from crewsite.jobs.services import job_cancel
@@ -109,6 +110,20 @@ def test_a_job_cancelled_while_the_model_thinks_writes_nothing(
     assert Job.objects.get().state == Job.State.CANCELLED
     assert not ConsolidationReceipt.objects.exists()
     assert not Lease.objects.exists()
+
+
+def test_maintenance_that_begins_meanwhile_costs_no_try(
+    conversation: Conversation, server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(conversation, 4)
+
+    def begin() -> None:
+        raise MaintenanceInProgress(code="restore", note="A restore runs.", until=timezone.now())
+
+    meanwhile(monkeypatch, begin)
+    assert run(conversation) == "waiting"
+    assert not ConsolidationReceipt.objects.exists()
+    assert run(conversation) == "done"
 
 
 @pytest.mark.django_db(transaction=True)
