@@ -89,6 +89,7 @@ class Seen:
 
 
 _seen = Seen()
+_swap = threading.Lock()
 
 
 def watch(execute: Callable[..., Any], sql: str, params: Any, many: Any, context: Any) -> Any:
@@ -192,10 +193,11 @@ def _look(connection: Any) -> Seen:
     global _seen  # noqa: PLW0603
     if connection.needs_rollback:
         return _seen
-    before = _seen
     generation, maintenance = _read(connection)
-    _seen = Seen(time.monotonic() + STORE_LOOK_SECONDS, generation, maintenance)
-    if before.generation is not None and generation not in {None, before.generation}:
+    with _swap:  # of two threads that look at once, one drops
+        before = _seen.generation
+        _seen = Seen(time.monotonic() + STORE_LOOK_SECONDS, generation, maintenance)
+    if before is not None and generation not in {None, before}:
         # In a thread: whoever runs this statement may hold the lock of a cache.
         threading.Thread(target=caches_drop, name="caches-drop", daemon=True).start()
     return _seen
