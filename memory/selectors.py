@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from crewsite.embeddings.service import get_embedder
 from crewsite.search.collections import collection_name
+from crewsite.search.constants import QUERY_CHARS_MAX
 from crewsite.search.fusion import scale01, weighted
 from crewsite.search.service import candidates
 from crewsite.security.text import clean
@@ -67,7 +68,7 @@ def episodic_search(
     alone.
     `relevance_filter` admits only rows near enough to be worth a place in a prompt.
     """
-    query, limit = clean(query).strip(), min(limit, MAX_POOL)
+    query, limit = clean(query[:QUERY_CHARS_MAX]).strip(), min(limit, MAX_POOL)
     if not query or limit <= 0:
         return EpisodicSearch(())
     found = candidates(
@@ -106,7 +107,7 @@ def semantic_search(*, home: Workspace, query: str, limit: int = 20, mode: Mode 
     """Facts of a home by 0.6 of the vector and 0.4 of the keyword score;
     by the keyword score alone without vectors.
     """
-    query, limit = clean(query).strip(), min(limit, MAX_POOL)
+    query, limit = clean(query[:QUERY_CHARS_MAX]).strip(), min(limit, MAX_POOL)
     if not query or limit <= 0:
         return SemanticSearch(())
     found = candidates(

@@ -16,6 +16,7 @@ from crewsite.conversations.indexing import (
     transcript_collection,
     transcripts,
 )
+from crewsite.search.constants import QUERY_CHARS_MAX
 from crewsite.search.kinds import Asker, RecallHit
 from crewsite.search.service import candidates
 from crewsite.security.text import clean
@@ -49,7 +50,7 @@ class TranscriptKind:
         self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
         """What the asker and their assistants said, but for the conversation the question is asked in."""
-        query = clean(query).strip()
+        query = clean(query[:QUERY_CHARS_MAX]).strip()
         if asker is None or not query or limit <= 0:
             return []
         found = candidates(

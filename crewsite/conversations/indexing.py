@@ -13,6 +13,7 @@ from crewsite.jobs.queue import enqueue
 from crewsite.search.backfill import TASK as BACKFILL_TASK
 from crewsite.search.collections import collection_name
 from crewsite.search.service import documents_delete_many, documents_put_many
+from crewsite.security.redaction import redact
 
 KIND = "message"
 _SPOKEN = (Message.Role.USER, Message.Role.ASSISTANT)
@@ -30,8 +31,8 @@ def transcripts() -> QuerySet[Message]:
 
 
 def message_text(message: Message) -> str:
-    """`Caroline: what she said`."""
-    return f"{speaker_of(message)}: {message.content}"
+    """`Caroline: what she said`, without the keys and passwords in it: what is found is said again elsewhere."""
+    return f"{speaker_of(message)}: {redact(message.content).text}"
 
 
 def speaker_of(message: Message) -> str:

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from crewsite.embeddings.service import embed_query_start, embedder_status
 from crewsite.embeddings.spaces import active_space
 from crewsite.search import counts
-from crewsite.search.constants import KEYWORD_WEIGHT, VECTOR_WEIGHT
+from crewsite.search.constants import KEYWORD_WEIGHT, QUERY_CHARS_MAX, VECTOR_WEIGHT
 from crewsite.search.degradation import note
 from crewsite.search.keyword import KeywordAnswer, KeywordHit, keyword_index
 from crewsite.search.results import Candidates, Hit, Mode, Rung
@@ -47,6 +47,7 @@ def candidates(
     embedding: Embedding | None = None,
     lag: int = 0,
 ) -> Candidates:
+    query = query[:QUERY_CHARS_MAX]
     if not query.strip() or k <= 0:
         return Candidates()
     # Embedding runs outside of Python and of the database: the words are looked up meanwhile.

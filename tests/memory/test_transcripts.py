@@ -97,6 +97,17 @@ def test_an_edit_replaces_what_is_found_and_a_deleted_message_never_answers(
     assert reconcile().removed == 1
 
 
+def test_a_key_that_was_said_is_neither_indexed_nor_repeated(
+    home: Workspace, alice: User, embedder: FakeEmbedder
+) -> None:
+    key = "AKIAIOSFODNN7EXAMPLE"  # published by AWS as an example
+    say(make_conversation(alice, home), f"the violin key is {key}")
+    (text,) = found(home, alice, "violin")
+    assert "violin" in text
+    assert key not in text
+    assert found(home, alice, key) == []
+
+
 def test_the_index_is_made_anew_from_the_messages(
     home: Workspace, alice: User, embedder: FakeEmbedder
 ) -> None:
