@@ -31,7 +31,7 @@ def transcripts() -> QuerySet[Message]:
 
 
 def message_text(message: Message) -> str:
-    """`Caroline: what she said`, without the keys and passwords in it: what is found is said again elsewhere."""
+    """`Caroline: what she said`, without keys and passwords: what is found is said again elsewhere."""
     return f"{speaker_of(message)}: {redact(message.content).text}"
 
 
