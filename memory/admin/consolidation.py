@@ -13,7 +13,7 @@ from unfold.decorators import display
 from crewsite.conversations.admin import ConversationAdmin
 from crewsite.conversations.models import Conversation
 from crewsite.llm.providers import model_name
-from crewsite.rows_admin import ReadOnlyModelAdmin, pretty_json
+from crewsite.rows_admin import ReadOnlyModelAdmin
 from memory.admin.base import OwnWorkspacesMixin
 from memory.consolidation.triggers import ASKED, pass_queue
 from memory.models import ConsolidationReceipt
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
 
+HASH_GROUP = 16
 STATE_COLOURS = {"done": "success", "failed": "danger"}
 
 
@@ -48,9 +49,9 @@ class ConsolidationReceiptAdmin(OwnWorkspacesMixin, ReadOnlyModelAdmin):
         "retry_at",
         "model",
         "prompt_version",
-        "prompt_hash",
+        "hash_of_prompt",
         "token_usage",
-        "fingerprint",
+        "hash_of_range",
         "created_at",
         "updated_at",
     ]
@@ -88,7 +89,24 @@ class ConsolidationReceiptAdmin(OwnWorkspacesMixin, ReadOnlyModelAdmin):
 
     @admin.display(description="Tokens")
     def token_usage(self, row: ConsolidationReceipt) -> str:
-        return pretty_json(row.usage) if row.usage else "-"
+        counts = row.usage
+        if not counts:
+            return "-"
+        read, written = counts.get("input_tokens", 0), counts.get("output_tokens", 0)
+        return f"{read:,} read, {written:,} written, in {counts.get('requests', 0)} requests"
+
+    @admin.display(description="Hash of the prompt's files")
+    def hash_of_prompt(self, row: ConsolidationReceipt) -> str:
+        return _in_groups(row.prompt_hash)
+
+    @admin.display(description="Hash of the messages")
+    def hash_of_range(self, row: ConsolidationReceipt) -> str:
+        return _in_groups(row.fingerprint)
+
+
+def _in_groups(digest: str) -> str:
+    """So that a line of it can break on a narrow screen."""
+    return " ".join(digest[at : at + HASH_GROUP] for at in range(0, len(digest), HASH_GROUP)) or "-"
 
 
 class ReceiptInline(TabularInline):
