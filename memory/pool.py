@@ -68,19 +68,20 @@ def pool_of(
     # SQLite keeps moments in UTC without saying so.
     moment = now if told and told[0].tzinfo else now.astimezone(dt.UTC).replace(tzinfo=None)
     conversations = [row[4] for row in rows]
-    around = windows(ids, sessions)
     cosine = np.array([_cosine(hits[row[0]]) for row in rows])
     rates = decay_by_tag()
     evidence = found.evidence or Evidence()
     held = evidence.terms_held(ids)
+    words = held @ evidence.term_weights
+    around = windows(ids, sessions)
     terms = max(1, held.shape[1])
     return Pool(
         ids=ids,
         cosine=cosine,
-        words=held @ evidence.term_weights,
+        words=words,
         words_share=held.sum(axis=1) / terms,
-        window_cosine=window_cosines(around, cosine, evidence),
-        window_words=window_words(around, evidence),
+        window_cosine=window_cosines(around, cosine, evidence) if sessions else cosine,
+        window_words=window_words(around, evidence) if sessions else words,
         session=_numbered(conversations),
         named=speakers_named(query, [row[3] for row in rows]),
         dated=_dated(query, told),

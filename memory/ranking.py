@@ -202,6 +202,8 @@ def _scaled(column: Floats) -> Floats | None:
 
 def _session_strength(own: Floats, session: Ids) -> Floats:
     """For every row the mean of the best rows of its conversation."""
+    if len(np.unique(session)) == len(session):
+        return own
     order = np.lexsort((-own, session))
     ordered = session[order]
     first = np.concatenate(([True], ordered[1:] != ordered[:-1]))

@@ -147,16 +147,6 @@ def embed_documents(texts: Sequence[str]) -> list[Embedding | None]:
     return [None if vector is None else Embedding(signature, vector) for vector in found]
 
 
-def embed_query_start(text: str) -> Callable[[], Embedding | None]:
-    """`embed_query` begun in the bounded pool: the caller goes on and calls for the vector when it needs it.
-    A cached vector is at hand at once.
-    """
-    cached = _cached(text, "query")
-    if cached is not None:
-        return lambda: cached
-    return _embed_pool().submit(_embed_one, text, "query").result
-
-
 async def embed_query_async(text: str) -> Embedding | None:
     """`embed_query` for the event loop, run in the bounded pool so that slow inference cannot use up other
     threads."""

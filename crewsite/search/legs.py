@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.db import DatabaseError
 
-from crewsite.embeddings.service import embed_query_start, embedder_status
+from crewsite.embeddings.service import embed_query, embedder_status
 from crewsite.embeddings.spaces import active_space
 from crewsite.search import counts
 from crewsite.search.constants import KEYWORD_WEIGHT, QUERY_CHARS_MAX, VECTOR_WEIGHT
@@ -50,20 +50,16 @@ def candidates(
     query = query[:QUERY_CHARS_MAX]
     if not query.strip() or k <= 0:
         return Candidates()
-    # Embedding runs outside of Python and of the database: the words are looked up meanwhile.
-    embedded = None if mode == "keyword" or embedding else embed_query_start(query)
-    answer = KeywordAnswer()
-    if mode != "vector":
-        answer = keyword_index().search(collection=collection, query=query, k=k)
     leg = VectorLeg()
     if mode != "keyword":
-        leg = _vector_leg(collection, query, k, embedding or (embedded() if embedded else None))
+        leg = _vector_leg(collection, query, k, embedding or embed_query(query))
+    answer = KeywordAnswer()
+    # Asked for meaning alone, words still answer when meaning cannot.
+    if mode != "vector" or leg.index is None:
+        answer = keyword_index().search(collection=collection, query=query, k=k)
     degraded = list(leg.degraded)
     if leg.index is not None and len(leg.index) + lag < counts.document_count(collection):
         degraded.append("index_behind")
-    # Asked for meaning alone, words still answer when meaning cannot.
-    if mode == "vector" and leg.index is None:
-        answer = keyword_index().search(collection=collection, query=query, k=k)
     degraded += answer.degraded
     note(degraded)
     return Candidates(_hits(leg, answer.hits), leg.rung, tuple(degraded), _evidence(leg, answer))

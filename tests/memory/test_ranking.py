@@ -223,6 +223,6 @@ def test_the_slowest_tag_sets_the_rate() -> None:
     assert decay_rate(["other"], {"standup": 0.1}) == 0.03
 
 
-@pytest.mark.parametrize(("limit", "size"), [(1, 100), (20, 100), (21, 105), (200, 1000), (5000, 1000)])
+@pytest.mark.parametrize(("limit", "size"), [(1, 64), (12, 64), (13, 65), (200, 1000), (5000, 1000)])
 def test_each_leg_is_asked_for_enough(limit: int, size: int) -> None:
     assert pool_size(limit) == size
