@@ -46,6 +46,12 @@ LESSONS_CALLED_POOL: Final = 50  # chapter 02, 2.4: each leg brings at least thi
 CHANNEL_LINES: Final = 50  # chapter 09, BUFFER_ENTRIES; the newest
 CHANNEL_LINE_CHARS: Final = 300  # seed 004: each formatted line is truncated
 CHANNEL_NAME_CHARS: Final = 40  # chapter 09, CONTEXT_NAME_CHARS
+# Texts whose harmless form a process keeps, the rows and the documents and histories of a few conversations:
+# some 10 MB when all are of the greatest length.
+KEPT_ROWS: Final = 2_048
+KEPT_ROW_CHARS: Final = 2_000
+KEPT_BLOCKS: Final = 64
+KEPT_BLOCK_CHARS: Final = 27_000
 RUNTIME_LABEL_CHARS: Final = 200  # names of workspaces, people and projects are labels, not texts
 
 BLOCK_SEPARATOR: Final = "\n\n"

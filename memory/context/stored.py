@@ -5,12 +5,14 @@ Pure.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from crewsite.security.fencing import neutralise
 from crewsite.security.lookalikes import LOOKALIKES
 from crewsite.security.shadow import folded_shadow
 from crewsite.security.text import clean
+from memory.context.constants import KEPT_BLOCK_CHARS, KEPT_BLOCKS, KEPT_ROW_CHARS, KEPT_ROWS
 
 # A stored text must not bring its own citation: `[epi:7]` at the end of a line would pass for a source.
 # Looked for in the shadow: blanks, odd letters and invisible characters in it do not hide it.
@@ -21,7 +23,18 @@ _BRACKETS: Final = ("[", "［", *(char for char, plain in LOOKALIKES.items() if 
 
 
 def stored_text(text: str) -> str:
+    """Kept for texts seen lately: every turn of a conversation shows the same rows again."""
+    if len(text) <= KEPT_ROW_CHARS:
+        return _kept_row(text)
+    return _kept_block(text) if len(text) <= KEPT_BLOCK_CHARS else _harmless(text)
+
+
+def _harmless(text: str) -> str:
     return _without_citations(neutralise(clean(text))).strip()
+
+
+_kept_row = lru_cache(maxsize=KEPT_ROWS)(_harmless)
+_kept_block = lru_cache(maxsize=KEPT_BLOCKS)(_harmless)
 
 
 def stored_line(text: str) -> str:

@@ -33,11 +33,12 @@ def _block(
     name: str, title: str, model: type[VersionedDocument], request: ContextRequest, cap: int
 ) -> Block | None:
     row = model.objects.in_workspace(request.workspace).live().first()
-    if row is None or not row.text.strip():
+    text = stored_text(row.text) if row is not None else ""
+    if row is None or not text:
         return None
     citation = f"doc:{name}"
     heading = f"{MARKER_MEMORY} {title} (source: {name}, version {row.version}) [{citation}]"
-    whole = f"{heading}\n{stored_text(row.text)}"
+    whole = f"{heading}\n{text}"
     shown = cut_at_line(whole, cap)
     cut = shown != whole
     return Block(

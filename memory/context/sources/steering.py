@@ -33,10 +33,11 @@ class SteeringSource:
 
 
 def _instructions(request: ContextRequest, *, name: str, marker: str, text: str) -> list[Block]:
-    if not request.opens or not text.strip():
+    said = stored_text(text) if request.opens else ""
+    if not said:
         return []
     cap = request.caps.sections.steering
-    whole = "\n".join(part for part in (marker, stored_text(text)) if part)
+    whole = "\n".join(part for part in (marker, said) if part)
     shown = cut_at_paragraph(whole, cap)
     cut = shown != whole
     return [

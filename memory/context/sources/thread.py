@@ -91,7 +91,9 @@ def _shortens() -> bool:
 def _messages(request: ContextRequest) -> list[Message]:
     """The last messages before the one being answered, oldest first."""
     spoken = Message.objects.filter(
-        conversation_id=request.conversation.pk, role__in=(Message.Role.USER, Message.Role.ASSISTANT)
+        conversation_id=request.conversation.pk,
+        is_current=True,
+        role__in=(Message.Role.USER, Message.Role.ASSISTANT),
     ).exclude(content="")
     if request.before_seq is not None:
         spoken = spoken.filter(seq__lt=request.before_seq)
