@@ -188,7 +188,7 @@ class Messages(CrewView):
         conversation = self.conversations().filter(pk=conversation_id).first()
         if conversation is None:
             raise Http404
-        return _page(OldestFirst(), conversation.messages.all(), self, serializers.MessageRow)
+        return _page(OldestFirst(), conversation.messages.filter(is_current=True), self, serializers.MessageRow)
 
 
 class Lessons(CrewView):

@@ -5,16 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crewsite.chat import frames
+from crewsite.chat.branching import BranchRefused, turn_edit, version_choose
 from crewsite.chat.commands import CommandResult, is_command, run_command
 from crewsite.chat.constants import TURNS_PER_MINUTE
 from crewsite.chat.hub import hub
 from crewsite.chat.keeping import undo
 from crewsite.chat.limits import RateLimit
-from crewsite.chat.payloads import Frame, error_frame, message_frame, notice_frame, turn_closed_frame
+from crewsite.chat.payloads import (
+    Frame,
+    branch_frame,
+    error_frame,
+    message_frame,
+    notice_frame,
+    turn_closed_frame,
+)
+from crewsite.chat.permissions import permissions
 from crewsite.chat.runner import runner
 from crewsite.chat.selectors import OPEN_STATES, may_write, running_limit, turn_in
 from crewsite.chat.services import turn_retry, turn_start, turn_stop
 from crewsite.chat.threads import in_database, in_tool_thread
+from crewsite.conversations.branches import versions_of
 from crewsite.conversations.rendering import render_markdown
 from crewsite.llm.tools import ToolContext
 from crewsite.security.origin import Surface
@@ -51,7 +61,7 @@ class Actions:
             case frames.Send() if is_command(request.text):
                 await self._command(request.text)
             case frames.Send():
-                await self._send(request)
+                await (self._send(request) if request.edits is None else self._edit(request, request.edits))
             case frames.Stop():
                 await self._stop(request.turn)
             case frames.Retry():
@@ -60,6 +70,10 @@ class Actions:
                 await self._command(request.text)
             case frames.Undo():
                 await self._undo(request)
+            case frames.Branch():
+                await self._branch(request.message)
+            case frames.Answer():
+                await self._answer(request)
 
     async def _may_write(self) -> bool:
         return await in_database(may_write, self.who.user, self.conversation, token=self.who.token)
@@ -67,10 +81,59 @@ class Actions:
     async def _tell(self, item: Frame) -> None:
         await self.delivery.deliver(item)
 
+    async def _has_room(self, request: frames.Send) -> bool:
+        if _turns.allow(self.who.user.pk):
+            return True
+        text = f"At most {TURNS_PER_MINUTE} messages a minute; this one was not sent."
+        await self._tell(error_frame("rate_limited", text, client_key=request.client_key))
+        return False
+
+    def _surface(self) -> str:
+        return Surface.API if self.who.token is not None else ""
+
+    async def _edit(self, request: frames.Send, message_id: int) -> None:
+        if not await self._has_room(request):
+            return
+        try:
+            edited = await in_database(
+                turn_edit,
+                conversation=self.conversation,
+                message_id=message_id,
+                user=self.who.user,
+                text=request.text,
+                client_key=request.client_key,
+                surface=self._surface(),
+            )
+        except BranchRefused as refusal:
+            await self._tell(error_frame(refusal.code, str(refusal), client_key=request.client_key))
+            return
+        turn = edited.turn
+        if not edited.is_new:
+            await self._tell_again(turn)
+            return
+        versions = await in_database(versions_of, [turn.user_message])
+        hub.publish(self.conversation.pk, branch_frame(turn.conversation, hidden=edited.hidden))
+        item = message_frame(turn.user_message, turn=turn, versions=versions.get(turn.user_message_id))
+        hub.publish(self.conversation.pk, item)
+        await self._submit(turn)
+
+    async def _branch(self, message_id: int) -> None:
+        try:
+            await in_database(version_choose, conversation=self.conversation, message_id=message_id)
+        except BranchRefused as refusal:
+            await self._tell(error_frame(refusal.code, str(refusal)))
+            return
+        await in_database(self.conversation.refresh_from_db)
+        hub.publish(self.conversation.pk, branch_frame(self.conversation))
+
+    async def _answer(self, request: frames.Answer) -> None:
+        if await self._turn(request.turn) is None:
+            return
+        if not permissions.answer(request.turn, request.call, request.choice):
+            await self._tell(error_frame("not_asked", "That tool call no longer waits for an answer."))
+
     async def _send(self, request: frames.Send) -> None:
-        if not _turns.allow(self.who.user.pk):
-            text = f"At most {TURNS_PER_MINUTE} messages a minute; this one was not sent."
-            await self._tell(error_frame("rate_limited", text, client_key=request.client_key))
+        if not await self._has_room(request):
             return
         turn, is_new = await in_database(
             turn_start,
@@ -79,7 +142,7 @@ class Actions:
             text=request.text,
             client_key=request.client_key,
             attachments=request.attachments,
-            surface=Surface.API if self.who.token is not None else "",
+            surface=self._surface(),
         )
         if not is_new:
             await self._tell_again(turn)

@@ -27,6 +27,8 @@ from pydantic_ai.usage import UsageLimits
 
 from crewsite.chat.constants import ANSWER_MAX_CHARS, TOOL_ARGUMENTS_MAX_CHARS, TOOL_SUMMARY_CHARS
 from crewsite.chat.offered_tools import offered_tools
+from crewsite.chat.permissions import ask_person
+from crewsite.chat.threads import in_database
 from crewsite.conversations.models import Message
 from crewsite.llm.constants import MAX_MODEL_REQUESTS, TOOL_RETRIES, TOTAL_TIMEOUT_S
 from crewsite.llm.errors import empty_answer, endless_answer, explain
@@ -35,6 +37,7 @@ from memory.context.constants import MARKER_USER_MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Mapping, Sequence
+    from uuid import UUID
 
     from pydantic_ai.models import Model
 
@@ -63,13 +66,13 @@ class Prompt:
 
 async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, sink: Sink) -> dict[str, Any]:
     """Run the agent to its end and return the usage. Raises LlmError with a readable reason."""
+    stream = _Stream(sink, context.turn_id)
     agent = Agent(
         model,
         instructions=prompt.instructions or None,
-        tools=offered_tools(context),
+        tools=await in_database(offered_tools, context, stream.ask),
         retries={"tools": TOOL_RETRIES, "output": 0},
     )
-    stream = _Stream(sink)
     try:
         result = await agent.run(
             with_added(prompt.with_text, prompt.text),
@@ -108,7 +111,7 @@ def native_history(messages: Sequence[Message], added: Mapping[int, str] | None 
             said = with_added(added.get(message.pk, ""), message.content)
             history.append(ModelRequest(parts=[UserPromptPart(content=said)]))
         elif message.role == Message.Role.ASSISTANT:
-            calls = [call for call in message.tool_calls if call.get("state") in {"done", "failed"}]
+            calls = [call for call in message.tool_calls if call.get("state") in {"done", "failed", "denied"}]
             if calls:
                 history.append(ModelResponse(parts=[_call_part(call) for call in calls]))
                 history.append(ModelRequest(parts=[_return_part(call) for call in calls]))
@@ -129,8 +132,10 @@ class _Stream:
     """Turns the agent's events into text and tool calls, with a blank line between text before and after a
     tool."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, turn_id: UUID | None) -> None:
         self.sink = sink
+        self.turn_id = turn_id
+        self.denied: set[str] = set()
         self.wrote = False  # anything but blanks
         self.room = ANSWER_MAX_CHARS
         self.calls: dict[str, dict[str, Any]] = {}
@@ -151,6 +156,15 @@ class _Stream:
                 case _:
                     pass
 
+    async def ask(self, call_id: str, name: str, args: dict[str, Any]) -> bool:
+        """Whether the person allows a call. Nobody to ask is a no."""
+        call = self.calls.setdefault(call_id, _call(call_id, name, args))
+        chosen = await ask_person(self.sink, self.turn_id, call) if self.turn_id else None
+        allowed = chosen is not None and chosen.allows
+        if not allowed:
+            self.denied.add(call_id)
+        return allowed
+
     def _text(self, text: str) -> None:
         if not text:
             return
@@ -165,14 +179,7 @@ class _Stream:
 
     def _called(self, part: ToolCallPart) -> None:
         self._parted = True
-        args = _arguments(part)
-        call = {
-            "id": part.tool_call_id,
-            "name": part.tool_name,
-            "state": "running",
-            "args": args,
-            "args_summary": summary(json.dumps(args, ensure_ascii=False)),
-        }
+        call = _call(part.tool_call_id, part.tool_name, _arguments(part))
         self.calls[part.tool_call_id] = call
         self.sink.add_tool(call)
 
@@ -183,12 +190,18 @@ class _Stream:
             **self.calls.get(
                 part.tool_call_id, {"id": part.tool_call_id, "name": part.tool_name, "args_summary": ""}
             ),
-            "state": "done" if done else "failed",
+            "state": "done" if done else "denied" if part.tool_call_id in self.denied else "failed",
             "result": text,
             "summary": summary(text),
             "data": part.metadata if done and isinstance(part.metadata, dict) else {},
         }
         self.sink.add_tool(call)
+
+
+def _call(call_id: str, name: str, args: dict[str, Any]) -> dict[str, Any]:
+    """A tool call as it is shown and kept, before its result."""
+    shown = summary(json.dumps(args, ensure_ascii=False, default=str))
+    return {"id": call_id, "name": name, "state": "running", "args": args, "args_summary": shown}
 
 
 def _arguments(part: ToolCallPart) -> dict[str, Any]:

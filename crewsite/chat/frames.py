@@ -4,6 +4,7 @@ breaks."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -28,6 +29,7 @@ class Send:
     client_key: str
     text: str
     attachments: tuple[dict[str, Any], ...] = ()
+    edits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,29 @@ class Undo:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """Show this version of a question."""
+
+    message: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the person says to a tool call that asks them."""
+
+    turn: UUID
+    call: str
+    choice: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pong:
     """An answer to a ping; nothing to do."""
 
     fields: dict[str, Any] = field(default_factory=dict)
 
 
-Request = Send | Stop | Retry | Resume | Command | Undo | Pong
+Request = Send | Stop | Retry | Resume | Command | Undo | Branch | Answer | Pong
 
 
 def parse(text: str) -> Request:
@@ -78,26 +96,15 @@ def parse(text: str) -> Request:
         raise BadFrame("bad_frame", "A frame is a JSON object.")
     if raw.get("v", PROTOCOL_VERSION) != PROTOCOL_VERSION:
         raise BadFrame("bad_version", f"This server speaks version {PROTOCOL_VERSION}.")
-    match raw.get("type"):
-        case "send":
-            return _send(raw)
-        case "stop":
-            return Stop(_turn(raw))
-        case "retry":
-            return Retry(_turn(raw))
-        case "resume":
-            turn = _turn(raw) if raw.get("turn") else None
-            return Resume(_count(raw, "after_seq"), turn, _count(raw, "offset"))
-        case "command":
-            return Command(_text(raw))
-        case "undo":
-            return _undo(raw)
-        case "pong":
-            return Pong()
-        case _:
-            raise BadFrame(
-                "unknown_type", "Frames are of type send, stop, retry, resume, command, undo or pong."
-            )
+    read = _READERS.get(kind) if isinstance(kind := raw.get("type"), str) else None
+    if read is None:
+        raise BadFrame("unknown_type", f"Frames are of type {', '.join(_READERS)}.")
+    return read(raw)
+
+
+def _resume(raw: dict[str, Any]) -> Resume:
+    turn = _turn(raw) if raw.get("turn") else None
+    return Resume(_count(raw, "after_seq"), turn, _count(raw, "offset"))
 
 
 def _send(raw: dict[str, Any]) -> Send:
@@ -117,7 +124,8 @@ def _send(raw: dict[str, Any]) -> Send:
         if isinstance(item, dict)
     )
     try:
-        return Send(key, _text(raw), names)
+        edits = _id(raw, "edits") if raw.get("edits") is not None else None
+        return Send(key, _text(raw), names, edits)
     except BadFrame as error:
         raise BadFrame(error.code, str(error), client_key=key) from None
 
@@ -147,8 +155,35 @@ def _count(raw: dict[str, Any], name: str) -> int:
     return value
 
 
+def _id(raw: dict[str, Any], name: str) -> int:
+    value = raw.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**63:
+        raise BadFrame("bad_number", f"{name} is the id of a message.")
+    return value
+
+
+def _answer(raw: dict[str, Any]) -> Answer:
+    call, choice = raw.get("call"), raw.get("choice")
+    if not isinstance(call, str) or not isinstance(choice, str) or not call or not choice:
+        raise BadFrame("bad_answer", "call is the id of a tool call, choice the id of one of its choices.")
+    return Answer(_turn(raw), call, choice)
+
+
 def _undo(raw: dict[str, Any]) -> Undo:
     kind, object_id = raw.get("kind"), raw.get("id")
     if kind not in UNDO_KINDS or not isinstance(object_id, int) or isinstance(object_id, bool):
         raise BadFrame("bad_undo", f"kind is one of {', '.join(UNDO_KINDS)}, id a number.")
     return Undo(str(kind), object_id)
+
+
+_READERS: Final[dict[str, Callable[[dict[str, Any]], Request]]] = {
+    "send": _send,
+    "stop": lambda raw: Stop(_turn(raw)),
+    "retry": lambda raw: Retry(_turn(raw)),
+    "resume": _resume,
+    "command": lambda raw: Command(_text(raw)),
+    "undo": _undo,
+    "branch": lambda raw: Branch(_id(raw, "message")),
+    "answer": _answer,
+    "pong": lambda _raw: Pong(),
+}

@@ -6,15 +6,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from typing import TYPE_CHECKING, Any, get_type_hints
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 from django.conf import settings
 from django.utils.module_loading import import_string
-from pydantic_ai import Tool, ToolFailed, ToolReturn
+from pydantic_ai import RunContext, Tool, ToolFailed, ToolReturn
 
 from crewsite.chat.constants import TOOL_TIMEOUT_S
 from crewsite.chat.threads import in_tool_thread
-from crewsite.chat.tool_rules import refused, shortened
+from crewsite.chat.tool_rules import Rule, refused, rule_for, shortened
 from crewsite.llm.constants import TOOL_RETRIES
 from crewsite.security.redaction import redact
 
@@ -24,8 +25,39 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def offered_tools(context: ToolContext) -> list[Tool[None]]:
-    return [offered_tool(import_string(path), context) for path in settings.CHAT_TOOLS]
+# Asks the person about one call, by its id, name and arguments; whether they allowed it.
+Ask = Callable[[str, str, dict[str, Any]], Awaitable[bool]]
+NOT_ALLOWED: Final = "The person did not allow this call."
+
+
+def offered_tools(context: ToolContext, ask: Ask | None = None) -> list[Tool[None]]:
+    """Those that the site's rules approve, and with somebody to `ask` those that no rule names. Reads the
+    database."""
+    tools: list[Tool[None]] = []
+    for function in map(import_string, settings.CHAT_TOOLS):
+        rule = rule_for(function.__name__)
+        if rule == Rule.APPROVED:
+            tools.append(offered_tool(function, context))
+        elif rule == Rule.ASK and ask is not None:
+            tools.append(_asking(offered_tool(function, context), ask))
+    return tools
+
+
+def _asking(tool: Tool[None], ask: Ask) -> Tool[None]:
+    """The same tool, once the person has said yes."""
+    call: Any = tool.function
+
+    async def asked(run: RunContext[None], **arguments: Any) -> Any:
+        if not await ask(run.tool_call_id or "", tool.name, arguments):
+            raise ToolFailed(NOT_ALLOWED)
+        return await call(**arguments)
+
+    first = inspect.Parameter("run", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=RunContext[None])
+    given = inspect.signature(call).parameters.values()
+    asked.__doc__ = call.__doc__
+    asked.__signature__ = inspect.Signature([first, *given])  # type: ignore[attr-defined]
+    asked.__annotations__ = {**call.__annotations__, "run": RunContext[None]}
+    return Tool(asked, takes_ctx=True, name=tool.name, max_retries=TOOL_RETRIES, include_return_schema=False)
 
 
 def offered_tool(function: ToolFunction, context: ToolContext) -> Tool[None]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from uuid import UUID
 
+    from crewsite.conversations.branches import Versions
     from crewsite.conversations.models import Conversation, Message
 
 Frame = dict[str, Any]
@@ -60,11 +61,22 @@ def hello_frame(
         degraded=list(degraded),
         turn=str(running) if running else None,
         last_seq=last_seq,
+        branch=branch_mark(conversation),
     )
 
 
-def message_fields(message: Message, *, turn: Turn | None = None) -> Frame:
-    return {
+def branch_mark(conversation: Conversation) -> str:
+    """Changes whenever another branch becomes the visible one."""
+    return conversation.branched_at.isoformat() if conversation.branched_at else ""
+
+
+def branch_frame(conversation: Conversation, *, hidden: Sequence[int] | None = None) -> Frame:
+    """`hidden`: what a new version took the place of. Null: the branch was chosen, read the page anew."""
+    return frame("branch", branch=branch_mark(conversation), hidden=None if hidden is None else list(hidden))
+
+
+def message_fields(message: Message, *, turn: Turn | None = None, versions: Versions | None = None) -> Frame:
+    fields = {
         "id": message.pk,
         "seq": message.seq,
         "role": message.role,
@@ -77,10 +89,13 @@ def message_fields(message: Message, *, turn: Turn | None = None) -> Frame:
         "turn": str(turn.pk) if turn else None,
         "client_key": turn.client_key if turn and turn.user_message_id == message.pk else None,
     }
+    if versions is not None:
+        fields["versions"] = {"ids": list(versions.ids), "at": versions.at}
+    return fields
 
 
-def message_frame(message: Message, *, turn: Turn | None = None) -> Frame:
-    return frame("message", message=message_fields(message, turn=turn))
+def message_frame(message: Message, *, turn: Turn | None = None, versions: Versions | None = None) -> Frame:
+    return frame("message", message=message_fields(message, turn=turn, versions=versions))
 
 
 def turn_started_frame(turn: Turn, *, is_retry: bool = False) -> Frame:
@@ -137,6 +152,7 @@ def tool_frame(turn_id: UUID, call: dict[str, Any]) -> Frame:
         args=call["args_summary"],
         result=call.get("summary", ""),
         data=call.get("data", {}),
+        choices=call.get("choices", []) if call["state"] == "asking" else [],
     )
 
 

@@ -17,6 +17,7 @@ from crewsite.chat.constants import (
 )
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.chat.services import Injection, turn_record_packet
+from crewsite.conversations.branches import on_path, path_to, question_before
 from crewsite.conversations.models import Conversation, Message
 from crewsite.llm.constants import MEMORY_MODEL
 from crewsite.llm.providers import model_name
@@ -28,6 +29,7 @@ from memory.context.windows import resolve_model_window
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from memory.context.packet import ContextPacket
     from memory.context.request import ChosenRow, SeenRow
@@ -67,10 +69,11 @@ def prepare(turn: Turn) -> Prepared:
     # Of the mode it was sent in and the mode by now, the more private one holds for what is read and written.
     conversation.mode = max((turn.mode, conversation.mode), key=_PRIVACY.__getitem__)
     model = _model_of(conversation)
-    earlier = _earlier(turn)
+    path = path_to(message)
+    earlier = _earlier(turn, path)
     window = resolve_model_window(model) if model else None
-    before = _added_rows(conversation, besides=turn)
-    packet = _packet(conversation, message, earlier, before, window, surface=turn.surface)
+    before = _added_rows(path - {message.pk})
+    packet = _packet(conversation, message, earlier, before, window, path=path, surface=turn.surface)
     turn.packet = packet.as_json()
     turn.model = model or MEMORY_MODEL
     turn_record_packet(
@@ -95,14 +98,17 @@ def packet_ahead(conversation: Conversation, text: str, *, window: int | None = 
     """The packet that the next message of a conversation would get; of one that is not saved, the first."""
     if conversation._state.adding:
         return _packet(conversation, text, [], {}, window)
-    spoken = conversation.messages.order_by("seq").exclude(content="")
+    spoken = conversation.messages.filter(is_current=True).order_by("seq").exclude(content="")
     model = _model_of(conversation)
+    last = question_before(conversation)
+    path = path_to(last) if last else set()
     return _packet(
         conversation,
         text,
         list(spoken[:FIRST_MESSAGES]),
-        _added_rows(conversation),
+        _added_rows(path),
         window or (resolve_model_window(model) if model else None),
+        path=path,
     )
 
 
@@ -113,6 +119,7 @@ def _packet(
     added: Mapping[int, Sequence[SeenRow]],
     window: int | None,
     *,
+    path: AbstractSet[int] = frozenset(),
     surface: str = "",
 ) -> ContextPacket:
     first = next((row.content for row in earlier if row.role == Message.Role.USER), None)
@@ -125,7 +132,7 @@ def _packet(
         now=timezone.now(),
         surface=surface,
         opening_message=first,
-        opening_rows=_opening_rows(conversation) if earlier else None,
+        opening_rows=_opening_rows(path) if earlier else None,
         seen={row for rows in added.values() for row in rows},
     )
 
@@ -137,21 +144,21 @@ def _injections(packet: ContextPacket) -> Iterator[Injection]:
             yield Injection(source.kind, source.object_id, source.score, with_message)
 
 
-def _opening_rows(conversation: Conversation) -> list[ChosenRow] | None:
-    """What the first turn that found something was given of facts and episodes; None when none was."""
+def _opening_rows(path: AbstractSet[int]) -> list[ChosenRow] | None:
+    """What the first turn of a branch that found something was given of facts and episodes; None when none
+    was."""
     found = TurnInjection.objects.filter(
-        turn__conversation=conversation, with_message=False, kind__in=("semantic", "episodic")
+        turn__user_message__in=path, with_message=False, kind__in=("semantic", "episodic")
     )
     first = found.order_by("turn__user_message__seq").values("turn")[:1]
     rows = found.filter(turn__in=first).order_by("rank")
     return list(rows.values_list("kind", "object_id", "score")) or None
 
 
-def _added_rows(conversation: Conversation, *, besides: Turn | None = None) -> dict[int, list[SeenRow]]:
-    """The rows that earlier messages brought, by the id of the message, in the order they stood in."""
-    rows = TurnInjection.objects.filter(turn__conversation=conversation, with_message=True)
-    if besides is not None:
-        rows = rows.filter(turn__user_message__seq__lt=besides.user_message.seq)
+def _added_rows(path: AbstractSet[int]) -> dict[int, list[SeenRow]]:
+    """The rows that the questions of a branch brought, by the id of the message, in the order they stood
+    in."""
+    rows = TurnInjection.objects.filter(turn__user_message__in=path, with_message=True)
     found: dict[int, list[SeenRow]] = {}
     ordered = rows.order_by("turn__user_message__seq", "rank")
     for message_id, kind, object_id in ordered.values_list("turn__user_message", "kind", "object_id"):
@@ -163,20 +170,16 @@ def _model_of(conversation: Conversation) -> str:
     return model_name(conversation.model or "default")
 
 
-def _earlier(turn: Turn) -> list[Message]:
-    """Messages said before this turn's question, without questions that still wait for their own turn.
+def _earlier(turn: Turn, path: set[int]) -> list[Message]:
+    """Messages said before this turn's question on its branch.
 
     The answer of the turn before may bear a later number than this question, when it was asked meanwhile.
     """
     own = {turn.user_message_id, turn.assistant_message_id}
     asked_at = turn.user_message.seq
-    answers = (
-        Turn.objects.filter(conversation=turn.conversation, user_message__seq__lt=asked_at)
-        .exclude(assistant_message=None)
-        .values_list("assistant_message_id", flat=True)
-    )
-    rows = turn.conversation.messages.filter(Q(seq__lt=asked_at) | Q(pk__in=list(answers)))
-    return [row for row in rows.order_by("seq") if row.pk not in own and (row.content or row.tool_calls)]
+    rows = turn.conversation.messages.filter(Q(seq__lt=asked_at) | Q(parent__in=path)).order_by("seq")
+    said = on_path(rows.exclude(pk__in=own - {None}).exclude(parent=turn.user_message), path)
+    return [row for row in said if row.content or row.tool_calls]
 
 
 def history_budget_chars(window_tokens: int | None, packet_chars: int) -> int:

@@ -99,7 +99,7 @@ def turn_in(conversation: Conversation, turn_id: UUID) -> Turn | None:
 
 
 def missed(conversation: Conversation, *, after_seq: int) -> Missed:
-    rows = list(conversation.messages.filter(seq__gt=after_seq).order_by("seq"))
+    rows = list(conversation.messages.filter(is_current=True, seq__gt=after_seq).order_by("seq"))
     turns = conversation.turns.filter(Q(user_message__in=rows) | Q(assistant_message__in=rows))
     by_message: dict[int, Turn] = {}
     open_answers: set[int] = set()

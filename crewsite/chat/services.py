@@ -53,9 +53,11 @@ def turn_start(
     client_key: str,
     attachments: Sequence[dict[str, Any]] = (),
     surface: str = "",
+    instead_of: Message | None = None,
 ) -> tuple[Turn, bool]:
     """The turn of this `client_key`, and whether it is new. The same key again changes nothing, whatever its
-    text. `surface` is where it was sent, when that is not where the conversation started."""
+    text. `surface` is where it was sent, when that is not where the conversation started; `instead_of` the
+    question it is another version of."""
     html = render_markdown(clean(text))
     with transaction.atomic():
         row = Conversation.objects.select_for_update().get(pk=conversation.pk)
@@ -70,6 +72,8 @@ def turn_start(
             author=user,
             attachments=attachments,
             html=html,
+            parent=instead_of.parent if instead_of else None,
+            is_first=instead_of is not None and instead_of.parent is None,
         )
         if not row.title:
             conversation_rename(conversation=row, title=title_propose(text))
@@ -106,6 +110,7 @@ def turn_begin(*, turn_id: UUID) -> Turn | None:
                 conversation=turn.conversation,
                 role=Message.Role.ASSISTANT,
                 content="",
+                parent=turn.user_message,
                 # The answer to a private message is private, whatever the mode is by now.
                 private=turn.user_message.private or not turn.conversation.writes_memory,
             )
@@ -338,4 +343,7 @@ def _close(
 
 def _ended(tool_calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Calls that had no result when their turn ended never get one."""
-    return [{**call, "state": "failed"} if call.get("state") == "running" else call for call in tool_calls]
+    open_states = {"running": "failed", "asking": "denied"}
+    return [
+        {**call, "state": open_states.get(call.get("state", ""), call.get("state"))} for call in tool_calls
+    ]

@@ -1,9 +1,13 @@
-"""What holds for a tool through every door: what a conversation's mode allows, and how long a result may be.
-Loads no model library."""
+"""What holds for a tool through every door: what operators and a conversation's mode allow, and how long a
+result may be. Loads no model library."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
+
+from constance import config
 
 from crewsite.chat.constants import READING_TOOLS, TOOL_RESULT_MAX_CHARS
 
@@ -11,6 +15,24 @@ if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation
 
 CUT_NOTICE: Final = "\n[cut: the result was longer than a conversation may hold]"
+
+
+class Rule(StrEnum):
+    APPROVED = "approved"
+    DENIED = "denied"
+    ASK = "ask"
+
+
+def rule_for(name: str) -> Rule:
+    """By the live settings. What is denied stays so, whatever approves it; what neither names asks the
+    person."""
+    if _listed(name, config.CHAT_TOOLS_DENIED):
+        return Rule.DENIED
+    return Rule.APPROVED if _listed(name, config.CHAT_TOOLS_APPROVED) else Rule.ASK
+
+
+def _listed(name: str, patterns: str) -> bool:
+    return any(fnmatchcase(name, pattern.strip()) for pattern in patterns.split(",") if pattern.strip())
 
 
 def refused(name: str, conversation: Conversation | None) -> str:

@@ -25,8 +25,8 @@ def transcript_collection(*, workspace_id: int, owner_id: int) -> str:
 
 
 def transcripts() -> QuerySet[Message]:
-    """Messages that may be found: what was said outside of private stretches."""
-    kept = Q(private=False, is_searchable=True, role__in=_SPOKEN) & ~Q(content="")
+    """Messages that may be found: what was said on the visible branch outside of private stretches."""
+    kept = Q(private=False, is_searchable=True, is_current=True, role__in=_SPOKEN) & ~Q(content="")
     return Message.objects.filter(kept)
 
 
@@ -55,5 +55,12 @@ def messages_index(messages: Sequence[Message], conversation: Conversation) -> N
         enqueue(BACKFILL_TASK)
 
 
+def messages_unindex(message_ids: Sequence[int], conversation: Conversation) -> None:
+    """Take messages out of the index, in the caller's transaction."""
+    collection = transcript_collection(workspace_id=conversation.workspace_id, owner_id=conversation.owner_id)
+    documents_delete_many(collection=collection, object_ids=list(message_ids))
+
+
 def _is_kept(message: Message) -> bool:
-    return bool(message.role in _SPOKEN and message.content and message.is_searchable and not message.private)
+    shown = message.is_current and message.is_searchable and not message.private
+    return bool(message.role in _SPOKEN and message.content and shown)

@@ -52,6 +52,9 @@ class Conversation(models.Model):
     last_activity_at = models.DateTimeField(default=timezone.now, db_index=True)
     external_ref = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    branched_at = models.DateTimeField(
+        null=True, blank=True, help_text="When another branch was last made the visible one."
+    )
 
     objects = ConversationQuerySet.as_manager()
 
@@ -87,6 +90,17 @@ class Message(models.Model):
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
     seq = models.PositiveIntegerField()
     role = models.CharField(max_length=16, choices=Role.choices)
+    parent = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="children",
+        help_text="Of a question the question before it; of anything else the question it follows.",
+    )
+    is_current = models.BooleanField(
+        default=True, help_text="On the visible branch: off, once another version of it was sent or chosen."
+    )
     author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     author_label = models.CharField(max_length=150, blank=True)
     content = models.TextField(blank=True)

@@ -9,15 +9,19 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from crewsite.conversations.branches import question_before
 from crewsite.conversations.constants import (
+    MODEL_MAX_CHARS,
     TITLE_LEAST_WORDS,
     TITLE_MAX_CHARS,
     TITLE_PROPOSED_CHARS,
     TITLE_PROPOSED_WORDS,
 )
-from crewsite.conversations.indexing import messages_index
+from crewsite.conversations.indexing import messages_index, messages_unindex
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
+from crewsite.security.events import event_record
+from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Surface
 from crewsite.security.text import clean
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crewsite.accounts.models import User, Workspace
+    from crewsite.security.origin import Origin
 
 
 def conversation_create(
@@ -64,12 +69,15 @@ def message_append(
     attachments: Sequence[dict[str, Any]] = (),
     finish_reason: str = "",
     html: str | None = None,
+    parent: Message | None = None,
+    is_first: bool = False,
 ) -> Message:
     """Append under the next `seq`; the conversation row is locked while it is found, so two writers never
     share one.
 
     `private` follows the conversation's mode unless given: messages of a private stretch are never
-    consolidated.
+    consolidated. `parent` is the question it follows, the newest visible one unless given; `is_first`: it
+    follows none, though others stand there.
     """
     text = clean(content)
     html = render_markdown(text) if html is None else html  # before the lock: long texts take a second
@@ -80,6 +88,7 @@ def message_append(
             conversation=row,
             seq=last + 1,
             role=role,
+            parent=None if is_first else parent or question_before(row),
             author=author,
             author_label=author_label,
             content=text,
@@ -134,10 +143,42 @@ def conversation_set_mode(*, conversation: Conversation, mode: str) -> Conversat
     return conversation
 
 
-def conversation_archive(*, conversation: Conversation) -> Conversation:
-    conversation.archived_at = timezone.now()
+def conversation_set_model(*, conversation: Conversation, model: str) -> Conversation:
+    """From the next message on. Empty: the site's default."""
+    conversation.model = clean(model).strip()[:MODEL_MAX_CHARS]
+    conversation.save(update_fields=["model"])
+    return conversation
+
+
+def conversation_pin(*, conversation: Conversation, pinned: bool) -> Conversation:
+    conversation.pinned = pinned
+    conversation.save(update_fields=["pinned"])
+    return conversation
+
+
+def conversation_archive(*, conversation: Conversation, archived: bool = True) -> Conversation:
+    """Out of the list, and back."""
+    conversation.archived_at = timezone.now() if archived else None
     conversation.save(update_fields=["archived_at"])
     return conversation
+
+
+def conversation_delete(*, conversation: Conversation, origin: Origin) -> int:
+    """The conversation with its messages, out of the search too; how many messages there were. What memory
+    learned from it stays. The event keeps neither title nor words: they were to be gone."""
+    with transaction.atomic():
+        row = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        ids = list(row.messages.values_list("pk", flat=True))
+        messages_unindex(ids, row)
+        event_record(
+            home_id=row.workspace_id,
+            event=MemoryEvent.Event.DELETE,
+            memory_type="conversation",
+            reason=f"deleted with {len(ids)} messages",
+            origin=origin,
+        )
+        row.delete()
+    return len(ids)
 
 
 def title_propose(text: str) -> str:

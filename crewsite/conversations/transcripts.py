@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from crewsite.conversations.branches import question_before
 from crewsite.conversations.indexing import messages_index
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
@@ -73,6 +74,16 @@ def _tail(conversation: Conversation, length: int) -> list[Said]:
     return list(reversed(newest))
 
 
+def _follow(conversation: Conversation, stored: Sequence[Message]) -> None:
+    """Each after the question before it."""
+    parent = question_before(conversation, before_seq=stored[0].seq)
+    for message in stored:
+        message.parent = parent
+        if message.role == Message.Role.USER:
+            parent = message
+    Message.objects.bulk_update(stored, ["parent"])
+
+
 def _store(conversation: Conversation, owner: User, fresh: Sequence[Said], rendered: dict[str, str]) -> None:
     if not fresh:
         return
@@ -89,6 +100,7 @@ def _store(conversation: Conversation, owner: User, fresh: Sequence[Said], rende
         )
         for place, (role, text) in enumerate(fresh, start=1)
     )
+    _follow(conversation, stored)
     messages_index(stored, conversation)
     conversation.last_activity_at = timezone.now()
     if not conversation.title:

@@ -71,7 +71,9 @@ def requests_propose(*, conversation_id: UUID) -> int:
 
 def _obeyed(row: Conversation, transcript: Transcript) -> set[int]:
     """Numbers of the messages whose answer kept something already."""
-    rows = row.messages.filter(seq__gte=transcript.first_seq, seq__lte=transcript.newest_seq).order_by("seq")
+    rows = row.messages.filter(
+        is_current=True, seq__gte=transcript.first_seq, seq__lte=transcript.newest_seq
+    ).order_by("seq")
     obeyed: set[int] = set()
     asked = 0
     for seq, role, calls in rows.values_list("seq", "role", "tool_calls"):

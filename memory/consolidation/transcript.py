@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SPOKEN: Final = (Message.Role.USER, Message.Role.ASSISTANT)
 # The one definition of a message that consolidation counts and shows.
-VISIBLE: Final = Q(role__in=SPOKEN, private=False) & (~Q(content="") | ~Q(attachments=[]))
+VISIBLE: Final = Q(role__in=SPOKEN, private=False, is_current=True) & (~Q(content="") | ~Q(attachments=[]))
 CUT: Final = "…[cut]"
 # A line by which the assistant recites a memory row: it ends with the row's citation. Stored again, a store
 # would grow by itself.

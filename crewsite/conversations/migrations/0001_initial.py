@@ -35,6 +35,7 @@ class Migration(migrations.Migration):
                 ('last_activity_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
                 ('external_ref', models.CharField(blank=True, max_length=200)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('branched_at', models.DateTimeField(blank=True, help_text='When another branch was last made the visible one.', null=True)),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to='accounts.workspace')),
             ],
@@ -48,6 +49,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('seq', models.PositiveIntegerField()),
                 ('role', models.CharField(choices=[('user', 'User'), ('assistant', 'Assistant'), ('system', 'System'), ('tool', 'Tool')], max_length=16)),
+                ('is_current', models.BooleanField(default=True, help_text='On the visible branch: off, once another version of it was sent or chosen.')),
                 ('author_label', models.CharField(blank=True, max_length=150)),
                 ('content', models.TextField(blank=True)),
                 ('content_html', models.TextField(blank=True, help_text='Sanitised rendering of the content, cached.')),
@@ -60,6 +62,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='conversations.conversation')),
+                ('parent', models.ForeignKey(blank=True, help_text='Of a question the question before it; of anything else the question it follows.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='children', to='conversations.message')),
             ],
             options={
                 'ordering': ['conversation', 'seq'],
