@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory.documents import DiffLine, line_diff
@@ -23,17 +24,35 @@ class Proposal:
 
 
 def review_proposal(item: ReviewItem) -> Proposal:
+    return review_proposals([item])[item.pk]
+
+
+def review_proposals(items: Iterable[ReviewItem]) -> dict[int, Proposal]:
+    """By item id, in one query whatever their number."""
+    items = list(items)
+    doubts = [item for item in items if item.kind == ReviewItem.Kind.POSSIBLY_SUPERSEDES]
+    named = {pk for item in doubts for pk in _sides(item) if isinstance(pk, int)}
+    rows = EpisodicMemory.all_objects.in_bulk(named) if named else {}
+    return {item.pk: _supersession(item, rows) if item in doubts else _write(item) for item in items}
+
+
+def _sides(item: ReviewItem) -> tuple[object, object]:
+    return item.payload.get("new"), item.payload.get("old")
+
+
+def _supersession(item: ReviewItem, rows: dict[int, EpisodicMemory]) -> Proposal:
+    here = {pk: row for pk, row in rows.items() if row.home_id == item.home_id}
+    newer, older = (here.get(side) if isinstance(side, int) else None for side in _sides(item))
+    gone = [
+        f"The {word} episode is deleted."
+        for word, row in (("newer", newer), ("older", older))
+        if row is None or row.is_deleted
+    ]
+    return Proposal(newer.text if newer else "", older.text if older else "", " ".join(gone))
+
+
+def _write(item: ReviewItem) -> Proposal:
     payload = item.payload
-    if item.kind == ReviewItem.Kind.POSSIBLY_SUPERSEDES:
-        sides = [payload.get("new"), payload.get("old")]
-        rows = {row.pk: row for row in EpisodicMemory.all_objects.filter(pk__in=sides, home=item.home)}
-        newer, older = (rows.get(side) for side in sides)
-        gone = [
-            f"The {word} episode is deleted."
-            for word, row in (("newer", newer), ("older", older))
-            if row is None or row.is_deleted
-        ]
-        return Proposal(newer.text if newer else "", older.text if older else "", " ".join(gone))
     if "value" in payload:
         return Proposal(render_value(payload["value"]))
     return Proposal(str(payload.get("rule") or payload.get("text") or ""))

@@ -37,6 +37,8 @@ GROUPS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
         ("Members", "group", "accounts.Membership"),
         ("Tokens", "vpn_key", "accounts.ApiToken"),
         ("Vector spaces", "scatter_plot", "embeddings.Space"),
+        ("Models", "smart_toy", "llm.Connection"),
+        ("Model usage", "payments", "llm.ModelUsage"),
         ("Live settings", "settings", "constance.Config"),
     ),
 }

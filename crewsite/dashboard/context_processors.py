@@ -1,13 +1,17 @@
-"""What every page's frame needs: version, navigation, and whether something runs with limits. No query."""
+"""What every page's frame needs: version, navigation, what waits for review, and whether something
+runs with limits."""
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.functional import SimpleLazyObject
 
+from crewsite.dashboard.reviews import reviews_waiting
 from crewsite.jobs.store import maintenance_now
 
 if TYPE_CHECKING:
@@ -26,30 +30,50 @@ def site(request: HttpRequest) -> dict[str, Any]:
 
 
 def model_connected() -> bool:
-    from crewsite.llm.providers import endpoint_configured
+    from crewsite.llm.targets import target_of
 
-    return endpoint_configured() is not None
+    return target_of() is not None
 
 
-def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """Entries of the top bar; Status carries a flag while the embedder is not ready in this process."""
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the bar. `flag` marks that something runs with limits, `count` what waits for somebody."""
+
+    label: str
+    url: str
+    current: bool
+    flag: bool = False
+    count: int = 0
+
+
+def navigation(request: HttpRequest) -> list[Entry]:
     from crewsite.embeddings.service import embedder_status
 
+    context_url = reverse("dashboard:context")
+    in_context = request.path.startswith(context_url)
     entries = [
-        ("Home", reverse("dashboard:home"), False),
-        ("Chat", reverse("chat:home"), False),
-        ("Context", reverse("dashboard:context"), False),
-        ("Jobs", reverse("dashboard:jobs"), False),
-        ("Connect", reverse("mcp:connect"), False),
-        ("Status", reverse("dashboard:status"), embedder_status().state != "ready"),
+        _entry(request, "Home", reverse("dashboard:home")),
+        _entry(request, "Chat", reverse("chat:home")),
+        Entry("Memory", reverse("dashboard:memory_home"), _under(request, "/memory/") and not in_context),
+        _entry(request, "Context", context_url),
+        replace(_entry(request, "Review", reverse("dashboard:review")), count=reviews_waiting(request)),
+        _entry(request, "Events", reverse("dashboard:events")),
+        _entry(request, "Jobs", reverse("dashboard:jobs")),
+        _entry(request, "Connect", reverse("mcp:connect")),
+        replace(
+            _entry(request, "Status", reverse("dashboard:status")), flag=embedder_status().state != "ready"
+        ),
     ]
+    with contextlib.suppress(NoReverseMatch):
+        entries.append(_entry(request, "Settings", reverse("dashboard:settings-models")))
     if getattr(request.user, "is_staff", False):
-        entries.append(("Admin", reverse("admin:index"), False))
-    return [
-        {"label": label, "url": url, "flag": flag, "current": _is_current(request.path, url)}
-        for label, url, flag in entries
-    ]
+        entries.append(_entry(request, "Admin", reverse("admin:index")))
+    return entries
 
 
-def _is_current(path: str, url: str) -> bool:
-    return path == url if url == "/" else path.startswith(url)
+def _entry(request: HttpRequest, label: str, url: str) -> Entry:
+    return Entry(label, url, request.path == url if url == "/" else _under(request, url))
+
+
+def _under(request: HttpRequest, url: str) -> bool:
+    return request.path.startswith(url)

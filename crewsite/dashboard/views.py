@@ -1,8 +1,8 @@
-"""Home, status and context preview. Each view reads through one selector and renders."""
+"""Status, context preview and the choice of the workspace. Each view reads through one selector."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,30 +14,13 @@ from django.views.decorators.http import require_GET, require_POST
 from crewsite.accounts.models import Workspace
 from crewsite.dashboard.forms import PreviewForm
 from crewsite.dashboard.health import site_health
+from crewsite.dashboard.place import in_place, page
 from crewsite.dashboard.preview import preview_packet
-from crewsite.dashboard.selectors import learned_lately
-from crewsite.dashboard.workspaces import SESSION_KEY, current_workspace, my_workspaces
+from crewsite.dashboard.workspaces import SESSION_KEY
 from crewsite.security.text import clean
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from crewsite.accounts.models import User
-
-
-def _frame(request: HttpRequest) -> dict[str, Any]:
-    mine = my_workspaces(request)
-    return {"workspaces": mine, "workspace": current_workspace(request, mine)}
-
-
-@require_GET
-@login_required
-def home(request: HttpRequest) -> HttpResponse:
-    context = _frame(request)
-    if context["workspace"] is None:
-        return render(request, "dashboard/no_workspace.html", context)
-    context.update(learned=learned_lately(context["workspace"].home), health=site_health())
-    return render(request, "dashboard/home.html", context)
+    from crewsite.dashboard.place import Place
 
 
 @require_GET
@@ -48,22 +31,19 @@ def status(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@login_required
-def context_preview(request: HttpRequest) -> HttpResponse:
-    context = _frame(request)
-    if context["workspace"] is None:
-        return render(request, "dashboard/no_workspace.html", context)
-    form = PreviewForm(request.GET or None, user=cast("User", request.user), workspace=context["workspace"])
-    context["form"] = form
+@in_place
+def context_preview(request: HttpRequest, place: Place) -> HttpResponse:
+    form = PreviewForm(request.GET or None, user=place.user, workspace=place.workspace)
+    context: dict[str, Any] = {"form": form}
     if form.is_bound and form.is_valid():
         context["packet"] = preview_packet(
-            user=cast("User", request.user),
-            workspace=context["workspace"],
+            user=place.user,
+            workspace=place.workspace,
             text=form.cleaned_data["q"],
             window=form.cleaned_data["window"],
             conversation=form.cleaned_data["conversation"],
         )
-    return render(request, "dashboard/context.html", context)
+    return page(request, place, "dashboard/context.html", context)
 
 
 @require_POST

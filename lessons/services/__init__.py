@@ -10,7 +10,7 @@ from lessons.services.change import (
     lesson_undo,
     lessons_matching,
 )
-from lessons.services.review import review_accept
+from lessons.services.review import review_accept, review_reopen
 from lessons.services.write import lesson_write
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "lessons_applied",
     "lessons_matching",
     "review_accept",
+    "review_reopen",
 ]

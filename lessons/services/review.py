@@ -1,9 +1,12 @@
-"""Accepting a lesson that waited in the review queue."""
+"""Accepting a lesson that waited in the review queue, and taking that back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lessons.models import Lesson
+from lessons.rules import draft_of
+from lessons.services.change import lesson_undo
 from lessons.services.write import lesson_write
 from memory.results import ReviewOutcome
 from memory.services.review import MERGED
@@ -29,3 +32,21 @@ def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = Non
         override_screen=True,
     )
     return ReviewOutcome(result.outcome != "refused", result.message)
+
+
+def review_reopen(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
+    """Undo the lesson that accepting taught; what it took the place of stands again."""
+    if item.state != item.State.ACCEPTED:
+        return ReviewOutcome(ok=True)
+    payload = item.payload
+    draft = draft_of(
+        rule=payload.get("rule", ""),
+        scope=payload.get("scope", ""),
+        category="knowledge",
+        negative="",
+        pinned=False,
+    )
+    row = Lesson.objects.in_home(item.home).select_related("home").filter(key=draft.key).first()
+    if row is None or not lesson_undo(row=row, origin=origin).undone:
+        return ReviewOutcome(ok=False, message="The lesson has changed since; nothing was undone.")
+    return ReviewOutcome(ok=True)

@@ -7,7 +7,7 @@ from memory.services.documents import document_replace, document_restore
 from memory.services.episodic import EpisodicDraft, episodic_delete, episodic_edit, episodic_write
 from memory.services.history import history_append, history_prune
 from memory.services.restore import memory_restore
-from memory.services.review import review_accept, review_add, review_merge, review_reject
+from memory.services.review import review_accept, review_add, review_merge, review_reject, review_reopen
 from memory.services.semantic import semantic_delete, semantic_set_if_absent, semantic_write
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "review_add",
     "review_merge",
     "review_reject",
+    "review_reopen",
     "semantic_delete",
     "semantic_set_if_absent",
     "semantic_write",

@@ -12,6 +12,7 @@ from memory.results import ReviewOutcome
 from memory.rules import parse_value, render_value, same_value
 from memory.services.documents import document_replace
 from memory.services.episodic import episodic_delete, episodic_edit, episodic_write
+from memory.services.restore import memory_restore
 from memory.services.review import MERGED
 from memory.services.semantic import SUPERSEDED, semantic_write
 
@@ -54,6 +55,22 @@ def supersession_reject(*, item: ReviewItem, origin: Origin, author: User | None
     EpisodicMemory.all_objects.filter(
         pk=item.payload.get("new"), home=item.home, possibly_supersedes=item.payload.get("old")
     ).update(possibly_supersedes=None)
+    return ReviewOutcome(ok=True)
+
+
+def supersession_reopen(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
+    """The doubt is back. Accepted in other words, the text that went is not known any more."""
+    older = EpisodicMemory.all_objects.filter(pk=item.payload.get("old"), home=item.home).first()
+    newer = EpisodicMemory.all_objects.filter(pk=item.payload.get("new"), home=item.home).first()
+    if item.state == ReviewItem.State.ACCEPTED:
+        if older is None or newer is None or newer.is_deleted or not older.is_deleted:
+            return ReviewOutcome(ok=False, message="The episodes have changed since; nothing was undone.")
+        restored = memory_restore(row=older, origin=origin)
+        if restored.outcome == "refused":
+            return ReviewOutcome(ok=False, message=restored.message)
+    EpisodicMemory.all_objects.filter(pk=item.payload.get("new"), home=item.home).update(
+        possibly_supersedes=older
+    )
     return ReviewOutcome(ok=True)
 
 

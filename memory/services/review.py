@@ -35,6 +35,10 @@ ACCEPTORS: Final[dict[str, str]] = {
 REJECTORS: Final[dict[str, str]] = {
     ReviewItem.Kind.POSSIBLY_SUPERSEDES: "memory.services.accept.supersession_reject",
 }
+REOPENERS: Final[dict[str, str]] = {
+    ReviewItem.Kind.POSSIBLY_SUPERSEDES: "memory.services.accept.supersession_reopen",
+    "lesson": "lessons.services.review_reopen",
+}
 # Where the payload carries the words of a merge; acceptors store them instead of their own.
 MERGED: Final = "merged"
 
@@ -69,6 +73,31 @@ def review_merge(*, item: ReviewItem, text: str, origin: Origin, author: User | 
 def review_reject(*, item: ReviewItem, origin: Origin) -> ReviewOutcome:
     """Close the item: what it proposes is not done, what it doubts stands. Again: nothing is changed."""
     return _decide(item, _rejector, origin=origin, author=None, state=ReviewItem.State.REJECTED)
+
+
+def review_reopen(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
+    """Take a decision back: what it wrote is undone first, then the item is open again.
+
+    An acceptance is taken back where a layer knows how; a rejection wrote nothing and always is.
+    """
+    stored = ReviewItem.objects.select_related("home").get(pk=item.pk)
+    if stored.state == ReviewItem.State.OPEN:
+        return ReviewOutcome(ok=True, message="It is open already; nothing was changed.", repeated=True)
+    path = REOPENERS.get(stored.kind) or REOPENERS.get(str(stored.payload.get("layer", "")))
+    if path is None and stored.state == ReviewItem.State.ACCEPTED:
+        return ReviewOutcome(
+            ok=False, message="What was stored can be changed or deleted on the Memory page."
+        )
+    if path is not None:
+        outcome: ReviewOutcome = import_string(path)(item=stored, origin=origin, author=author)
+        if not outcome.ok:
+            return outcome
+    opened = ReviewItem.objects.filter(pk=item.pk, state=stored.state).update(
+        state=ReviewItem.State.OPEN, decided_at=None, decided_by="", updated_at=timezone.now()
+    )
+    if opened:
+        _record(stored, old=stored.state, new=ReviewItem.State.OPEN, reason="reopened", origin=origin)
+    return ReviewOutcome(ok=True)
 
 
 def _decide(
@@ -114,13 +143,18 @@ def _close(item: ReviewItem, state: ReviewItem.State, origin: Origin, *, how: st
         state=state, decided_at=timezone.now(), decided_by=origin.actor, updated_at=timezone.now()
     )
     if closed:
-        event_record(
-            home_id=item.home_id,
-            event=MemoryEvent.Event.UPDATE,
-            memory_type="review",
-            object_id=item.pk,
-            old=ReviewItem.State.OPEN,
-            new=state,
-            reason=f"{item.kind} {how}",
-            origin=origin,
-        )
+        reason = f"{item.kind} {how}"
+        _record(item, old=ReviewItem.State.OPEN, new=state, reason=reason, origin=origin)
+
+
+def _record(item: ReviewItem, *, old: str, new: str, reason: str, origin: Origin) -> None:
+    event_record(
+        home_id=item.home_id,
+        event=MemoryEvent.Event.UPDATE,
+        memory_type="review",
+        object_id=item.pk,
+        old=old,
+        new=new,
+        reason=reason,
+        origin=origin,
+    )

@@ -148,7 +148,7 @@ def test_home_asks_the_same_number_of_queries_however_much_is_stored(
         lesson(home, f"Rule {index}.")
     client = signed_in(bob)
     client.get(reverse("dashboard:home"))
-    with django_assert_max_num_queries(25):
+    with django_assert_max_num_queries(27):
         client.get(reverse("dashboard:home"))
 
 

@@ -1,0 +1,177 @@
+"""The audit trail of what a workspace reads: filters, pages by cursor, the diff of one event, and exports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.db.models import Q
+
+from crewsite.security.models import MemoryEvent, MemoryEventQuerySet
+from crewsite.security.origin import Source
+from crewsite.security.text import clean
+from memory.documents import DiffLine, line_diff
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
+    from crewsite.accounts.models import Workspace
+
+EVENTS_A_PAGE: Final = 40
+# What a workspace keeps for itself even where its facts, episodes and lessons are those of a shared home.
+OWN_LAYERS: Final = ("preferences", "projects", "history")
+LAYERS: Final = ("semantic", "episodic", "lesson", *OWN_LAYERS, "review", "consolidation")
+COLUMNS: Final = (
+    "id", "at", "event", "memory_type", "object_id", "old_value", "new_value", "reason", "source", "surface",
+    "actor", "conversation_id",
+)  # fmt: skip
+# A spreadsheet takes a cell that begins so for a formula (chapter 13, 13.10).
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+BIGINT_DIGITS: Final = 18
+FIRST_YEAR: Final = 1970
+LAST_YEAR: Final = 9000
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    event: MemoryEvent
+
+    @property
+    def diff(self) -> tuple[DiffLine, ...]:
+        old, new = readable(self.event.old_value), readable(self.event.new_value)
+        return line_diff(old, new) if old != new else ()
+
+    @property
+    def tone(self) -> str:
+        tones = {"create": "good", "restore": "good", "refused": "bad", "injection_blocked": "bad"}
+        return tones.get(self.event.event, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    event: str = ""
+    layer: str = ""
+    source: str = ""
+    actor: str = ""
+    query: str = ""
+    object_id: str = ""
+    since: date | None = None
+    until: date | None = None
+
+
+def events_read_by(workspace: Workspace, home: Workspace) -> MemoryEventQuerySet:
+    """Of a shared home only what concerns the layers that are shared."""
+    events = MemoryEvent.objects.all()
+    if workspace.pk == home.pk:
+        return events.in_home(home.pk)
+    return events.filter(Q(home_id=workspace.pk) | (Q(home_id=home.pk) & ~Q(memory_type__in=OWN_LAYERS)))
+
+
+def filters_of(asked: QueryDict) -> Filters:
+    """A value that nothing knows filters nothing."""
+    return Filters(
+        event=_one_of(asked.get("event", ""), MemoryEvent.Event.values),
+        layer=_one_of(asked.get("layer", ""), LAYERS),
+        source=_one_of(asked.get("source", ""), Source.values),
+        actor=clean(asked.get("actor", "")).strip()[:150],
+        query=clean(asked.get("q", "")).strip()[:200],
+        object_id=_digits(asked.get("row", "")),
+        since=_day(asked.get("since", "")),
+        until=_day(asked.get("until", "")),
+    )
+
+
+def filtered(events: MemoryEventQuerySet, chosen: Filters, *, zone: str) -> MemoryEventQuerySet:
+    """Days are those of the workspace's time zone."""
+    exact = {
+        "event": chosen.event,
+        "memory_type": chosen.layer,
+        "source": chosen.source,
+        "actor": chosen.actor,
+    }
+    events = events.filter(**{name: value for name, value in exact.items() if value})
+    if chosen.object_id:
+        events = events.filter(object_id=int(chosen.object_id))
+    if chosen.query:
+        said = chosen.query
+        events = events.filter(
+            Q(new_value__icontains=said) | Q(old_value__icontains=said) | Q(reason__icontains=said)
+        )
+    if chosen.since:
+        events = events.filter(at__gte=_midnight(chosen.since, zone))
+    if chosen.until:
+        events = events.filter(at__lt=_midnight(chosen.until + timedelta(days=1), zone))
+    return events
+
+
+def events_page(events: MemoryEventQuerySet, *, before: str) -> tuple[list[EventLine], int]:
+    """A page of them, newest first, and the cursor of the next; 0 after the last."""
+    before = _digits(before)
+    if before:
+        events = events.filter(pk__lt=int(before))
+    rows = list(events.order_by("-id")[: EVENTS_A_PAGE + 1])
+    more = rows[EVENTS_A_PAGE - 1].pk if len(rows) > EVENTS_A_PAGE else 0
+    return [EventLine(row) for row in rows[:EVENTS_A_PAGE]], more
+
+
+def events_csv(events: MemoryEventQuerySet) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for row in events.order_by("-id").values_list(*COLUMNS):
+        writer.writerow([_cell(value) for value in row])
+    return out.getvalue()
+
+
+def events_json(events: MemoryEventQuerySet) -> str:
+    rows = list(events.order_by("-id").values(*COLUMNS))
+    return json.dumps(rows, ensure_ascii=False, default=_plain, indent=1)
+
+
+def readable(text: str) -> str:
+    """A stored value for people: JSON objects one entry a line, so that a diff shows which one changed."""
+    if not text.startswith(("{", "[")):
+        return text
+    try:
+        return json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+    except ValueError:
+        return text
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else _plain(value)
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def _plain(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _one_of(value: str, known: Any) -> str:
+    return value if value in known else ""
+
+
+def _digits(text: str) -> str:
+    return text if text.isascii() and text.isdigit() and len(text) <= BIGINT_DIGITS else ""
+
+
+def _day(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    # Beyond these a moment has no place in every time zone.
+    return day if FIRST_YEAR <= day.year <= LAST_YEAR else None
+
+
+def _midnight(day: date, zone: str) -> datetime:
+    try:
+        tz: ZoneInfo = ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        tz = ZoneInfo("UTC")
+    return datetime.combine(day, time.min, tzinfo=tz)

@@ -1,0 +1,63 @@
+"""The graph page: an SVG drawn on the server, and the same as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_GET
+
+from crewsite.dashboard.graph import (
+    EDGE_KINDS,
+    HIDDEN_AT_FIRST,
+    NODE_KINDS,
+    layout_edges,
+    memory_graph,
+    neighbours,
+    placed,
+)
+from crewsite.dashboard.graph_layout import layout
+from crewsite.dashboard.graph_similar import SIMILAR_FROM, SIMILAR_SHOWN_FROM
+from crewsite.dashboard.place import in_place, page
+from crewsite.dashboard.tables import TABLES
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from crewsite.dashboard.place import Place
+
+
+# Compressed, because five hundred nodes say much the same; Django pads the answer against BREACH.
+@gzip_page
+@require_GET
+@in_place
+def memory_graph_page(request: HttpRequest, place: Place) -> HttpResponse:
+    graph = memory_graph(place)
+    places, width, height = layout([node.id for node in graph.nodes], layout_edges(graph))
+    graph = placed(graph, places)
+    by_id = {node.id: node for node in graph.nodes}
+    near = neighbours(graph)
+    counts, edge_counts = graph.node_counts(), graph.edge_counts()
+    context = {
+        "tables": list(TABLES.values()),
+        "graph": graph,
+        "width": width,
+        "height": height,
+        "lines": [(edge, by_id[edge.source], by_id[edge.target]) for edge in graph.edges],
+        "told": [
+            (node, [(EDGE_KINDS[kind], by_id[other]) for kind, other in near[node.id]])
+            for node in graph.nodes
+        ],
+        "node_kinds": [
+            (kind, label, counts[kind], kind not in HIDDEN_AT_FIRST)
+            for kind, label in NODE_KINDS.items()
+            if counts[kind]
+        ],
+        "edge_kinds": [
+            (kind, label, edge_counts[kind]) for kind, label in EDGE_KINDS.items() if edge_counts[kind]
+        ],
+        "left_out": sum(graph.left_out.values()),
+        "similar_from": f"{SIMILAR_FROM:.2f}",
+        "similar_shown_from": f"{SIMILAR_SHOWN_FROM:.2f}",
+    }
+    return page(request, place, "dashboard/graph.html", context)

@@ -1,0 +1,174 @@
+"""The Memory pages: six tabs, one row's story, and the small answers of inline editing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from crewsite.accounts.console import row_number
+from crewsite.conversations.models import Conversation
+from crewsite.dashboard.edits import FORMS, SAVES, Outcome, lesson_take_back, row_delete, row_restore
+from crewsite.dashboard.place import in_place, is_fragment, page
+from crewsite.dashboard.tables import ROWS_A_PAGE, TAB_OF_LAYER, TABLES, prefix_of, query_of
+from memory.documents import line_diff
+from memory.explain import memory_explain
+from memory.layers import layer_of, row_cited
+
+if TYPE_CHECKING:
+    from crewsite.dashboard.place import Place
+    from crewsite.dashboard.tables import Table
+
+REFUSED = 422
+
+
+@require_GET
+def memory_home(request: HttpRequest) -> HttpResponse:
+    return redirect("dashboard:memory", tab="facts")
+
+
+@require_GET
+@in_place
+def memory(request: HttpRequest, place: Place, tab: str) -> HttpResponse:
+    table = _table(tab)
+    shown = Paginator(table.rows(place, request.GET), ROWS_A_PAGE).get_page(request.GET.get("page"))
+    asked = {name: value for name, value in request.GET.items() if value and name != "page"}
+    context: dict[str, Any] = {
+        "table": table,
+        "tables": list(TABLES.values()),
+        "shown": shown,
+        "lines": [table.line(place, row) for row in shown.object_list],
+        "filters": table.filters(request.GET),
+        "query": query_of(request.GET),
+        "prefix": prefix_of(request.GET) if table.tab == "facts" else "",
+        "asked": urlencode(asked),
+        "can_add": place.may_write and table.can_add,
+    }
+    # A document is added only while there is none; later it is edited.
+    if table.tab in {"preferences", "projects"} and shown.paginator.count:
+        context["can_add"] = False
+    return page(
+        request, place, "dashboard/_rows.html" if is_fragment(request) else "dashboard/memory.html", context
+    )
+
+
+@require_GET
+@in_place
+def row_story(request: HttpRequest, place: Place, tab: str, pk: int) -> HttpResponse:
+    """Explained: in the drawer, or as a page of its own for a link from elsewhere."""
+    table, row = _row(place, tab, pk)
+    layer = layer_of(table.layer)
+    if layer is None:
+        raise Http404
+    told = memory_explain(layer=layer, row=row, viewer=place.user)
+    before = told.replaces[0].text if told.replaces else ""
+    context = {
+        "table": table,
+        "line": table.line(place, row),
+        "told": told,
+        "diff": line_diff(before, told.text) if before else (),
+    }
+    return page(request, place, f"dashboard/{'_story' if is_fragment(request) else 'story'}.html", context)
+
+
+@require_GET
+@in_place
+def row_of_citation(request: HttpRequest, place: Place, citation: str) -> HttpResponse:
+    """Where a citation leads: a row of memory, or the conversation of one's own that a message stands in."""
+    found = row_cited(place.workspace, citation)
+    if found is None:
+        return redirect("chat:conversation", conversation_id=_talk_cited(place, citation).pk)
+    return redirect("dashboard:row", tab=TAB_OF_LAYER[found[0].name], pk=found[1].pk)
+
+
+@require_GET
+@in_place
+def row_line(request: HttpRequest, place: Place, tab: str, pk: int) -> HttpResponse:
+    table, row = _row(place, tab, pk)
+    return page(request, place, "dashboard/_row.html", {"line": table.line(place, row)})
+
+
+@require_http_methods(["GET", "POST"])
+@in_place
+def row_new(request: HttpRequest, place: Place, tab: str) -> HttpResponse:
+    table = _table(tab)
+    place.require_writing()
+    if not table.can_add:
+        raise Http404
+    return _edit(request, place, table, None)
+
+
+@require_http_methods(["GET", "POST"])
+@in_place
+def row_edit(request: HttpRequest, place: Place, tab: str, pk: int) -> HttpResponse:
+    table, row = _row(place, tab, pk)
+    place.require_writing()
+    if not table.line(place, row).can_edit:
+        raise Http404
+    return _edit(request, place, table, row)
+
+
+@require_POST
+@in_place
+def row_act(request: HttpRequest, place: Place, tab: str, pk: int, action: str) -> HttpResponse:
+    """Delete, restore, or take a lesson back."""
+    table, row = _row(place, tab, pk)
+    place.require_writing()
+    line = table.line(place, row)
+    if action == "restore" and table.layer != "history":
+        return _answer(request, place, table, row, row_restore(place, table, row))
+    if action == "delete" and tab in {"facts", "episodes", "lessons"}:
+        if not place.may_delete(row):
+            raise PermissionDenied
+        return _answer(request, place, table, row, row_delete(place, table, row))
+    if action == "undo" and tab == "lessons" and line.state == "":
+        if not place.may_delete(row):
+            raise PermissionDenied
+        return _answer(request, place, table, row, lesson_take_back(place, row))
+    raise Http404
+
+
+def _edit(request: HttpRequest, place: Place, table: Table, row: Any) -> HttpResponse:
+    context = {"table": table, "row": row, "message": ""}
+    if request.method == "POST":
+        outcome = SAVES[table.tab](place, row, request.POST.dict())
+        if outcome.ok:
+            return _answer(request, place, table, row, outcome)
+        context["message"] = outcome.message
+    context["fields"] = FORMS[table.tab](row, request.POST.dict())
+    status = REFUSED if context["message"] else 200
+    return page(request, place, "dashboard/_row_form.html", context, status=status)
+
+
+def _answer(request: HttpRequest, place: Place, table: Table, row: Any, outcome: Outcome) -> HttpResponse:
+    """The row as it stands now, with what was done and the button that takes it back."""
+    stands = outcome.row or table.base(place).filter(pk=row.pk).first() or row
+    context = {"line": table.line(place, stands), "outcome": outcome}
+    return page(request, place, "dashboard/_row.html", context, status=200 if outcome.ok else REFUSED)
+
+
+def _talk_cited(place: Place, citation: str) -> Conversation:
+    number = row_number(citation.removeprefix("msg:")) if citation.startswith("msg:") else None
+    if number is None:
+        raise Http404
+    return get_object_or_404(Conversation.objects.for_user(place.user), messages__pk=number)
+
+
+def _table(tab: str) -> Table:
+    if tab not in TABLES:
+        raise Http404
+    return TABLES[tab]
+
+
+def _row(place: Place, tab: str, pk: int) -> tuple[Table, Any]:
+    """Rows that this workspace does not read are as if they did not exist."""
+    table = _table(tab)
+    row = table.base(place).filter(pk=pk).first()
+    if row is None:
+        raise Http404
+    return table, row

@@ -1,0 +1,34 @@
+// The Memory tables: keys of the inline form, and where the focus goes after a row was swapped.
+import { setUpDrawer } from "./drawer.js";
+import "./told.js";
+
+setUpDrawer();
+
+document.addEventListener("keydown", (event) => {
+  const form = event.target.closest(".line-form form");
+  if (!form) return;
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    form.requestSubmit();
+  }
+  if (event.key === "Escape") {
+    event.preventDefault();
+    form.querySelector("[data-cancel], [data-drop]").click();
+  }
+});
+
+document.addEventListener("click", (event) => {
+  const drop = event.target.closest("[data-drop]");
+  if (!drop) return;
+  drop.closest(".line").remove();
+  document.querySelector(".filter-add")?.focus();
+});
+
+// The element that was swapped in is the target of the event; a form takes the focus, a row that came back
+// offers its undo, else its edit button.
+document.addEventListener("htmx:afterSettle", (event) => {
+  const line = event.target.closest?.(".line") || event.target.querySelector?.(".line-form");
+  if (!line) return;
+  const next = line.matches(".line-form") ? "[data-first], textarea, input" : "[data-undo], [data-edit], a";
+  line.querySelector(next)?.focus();
+});
