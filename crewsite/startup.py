@@ -20,13 +20,15 @@ def start_serving() -> None:
 
 
 def _in_background() -> None:
-    from crewsite.chat.runner import load_agent
+    from crewsite.chat.producing import load_agent
     from crewsite.chat.services import turns_interrupt
     from crewsite.embeddings.service import start_loading
     from crewsite.jobs.errors import MaintenanceInProgress
-    from crewsite.llm.providers import endpoint_configured
+    from crewsite.llm.targets import targets
 
+    has_model = False
     try:
+        has_model = bool(targets())
         interrupted = turns_interrupt()
         if interrupted:
             logger.info("%d answers were cut off by the last stop; they can be tried again.", interrupted)
@@ -37,5 +39,5 @@ def _in_background() -> None:
     finally:
         connection.close()
     start_loading()
-    if endpoint_configured() is not None:
+    if has_model:
         load_agent()

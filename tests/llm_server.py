@@ -1,5 +1,5 @@
-"""A scripted OpenAI-compatible model server: real HTTP on loopback, every way an endpoint behaves or
-misbehaves.
+"""A scripted model server, OpenAI-compatible and Anthropic's: real HTTP on loopback, every way an endpoint
+behaves or misbehaves.
 
 A script is chosen by a queue (`server.queue.append(Reply(...))`), else by a marker in the last user message
 such as `[script:stream n=200 delay=0.01]`, else the server plays a small assistant: it calls `learn_add` or
@@ -22,6 +22,8 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
+
+from tests import anthropic_wire
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -80,6 +82,8 @@ class LlmServer:
         self.requests: list[dict[str, Any]] = []
         self.queue: deque[Reply] = deque()
         self.refusals: dict[str, int] = {}
+        self.title_requests: list[dict[str, Any]] = []
+        self.title = json_error(400, error_body("no titles here", "unavailable"))
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="llm-server", daemon=True)
@@ -136,6 +140,8 @@ class LlmServer:
                 writer, 200, json.dumps({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
             )
             return True
+        if path.endswith("/messages"):
+            return await self._anthropic(writer, headers, json.loads(raw))
         if not path.endswith("/chat/completions"):
             await send(writer, 404, error_body("no such page", "not_found"))
             return True
@@ -143,9 +149,46 @@ class LlmServer:
             await send(writer, 401, error_body("Incorrect API key provided", "invalid_api_key"))
             return True
         body = json.loads(raw)
+        return await self._answer(writer, body, self._reply(body))
+
+    def _reply(self, body: dict[str, Any]) -> Reply:
+        """A title is asked for beside the turn, at any time after it: it takes no queued reply, and no test
+        has to count with it."""
+        if "Name the conversation" in text_of(body["messages"][0]):
+            self.title_requests.append(body)
+            return self.title
         self.requests.append(body)
-        reply = self.queue.popleft() if self.queue else self.reply_for(body)
-        return await self._answer(writer, body, reply)
+        return self.queue.popleft() if self.queue else self.reply_for(body)
+
+    async def _anthropic(
+        self, writer: asyncio.StreamWriter, headers: dict[str, str], body: dict[str, Any]
+    ) -> bool:
+        if self.api_key and headers.get("x-api-key") != self.api_key.lower():
+            await send(writer, 401, anthropic_wire.error_body(401, "invalid x-api-key"))
+            return True
+        reply = self._reply(anthropic_wire.as_chat(body))
+        if reply.status != 200:
+            text = anthropic_wire.error_body(reply.status, "scripted")
+            await send(writer, reply.status, text, headers=reply.headers)
+            return True
+        if not body.get("stream"):
+            await send(
+                writer, 200, json.dumps(anthropic_wire.message(body, reply, anthropic_wire.blocks(reply)))
+            )
+            return True
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        async for event in anthropic_wire.events(body, reply):
+            if event is None:
+                writer.transport.abort()
+                return False
+            data = f"event: {event[0]}\ndata: {json.dumps({'type': event[0], **event[1]})}\n\n".encode()
+            writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+        return True
 
     async def _answer(self, writer: asyncio.StreamWriter, body: dict[str, Any], reply: Reply) -> bool:
         if reply.status != 200 or reply.raw is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import (
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
 
     from crewsite.llm.tools import ToolContext
 
@@ -62,6 +63,7 @@ class Prompt:
     text: str
     with_text: str = ""
     added: Mapping[int, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, sink: Sink) -> dict[str, Any]:
@@ -79,6 +81,7 @@ async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, si
             message_history=native_history(prompt.history, prompt.added),
             event_stream_handler=stream.handle,
             usage_limits=UsageLimits(request_limit=MAX_MODEL_REQUESTS),
+            model_settings=cast("ModelSettings", dict(prompt.options)),
             timeout=TOTAL_TIMEOUT_S,
         )
     except Exception as error:
@@ -90,6 +93,7 @@ async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, si
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
+        "cached_tokens": usage.cache_read_tokens,
         "requests": usage.requests,
         "tool_calls": usage.tool_calls,
         "finish_reason": result.response.finish_reason or "stop",
@@ -112,6 +116,7 @@ def native_history(messages: Sequence[Message], added: Mapping[int, str] | None 
             history.append(ModelRequest(parts=[UserPromptPart(content=said)]))
         elif message.role == Message.Role.ASSISTANT:
             calls = [call for call in message.tool_calls if call.get("state") in {"done", "failed", "denied"}]
+            calls = [call for call in calls if not call.get("by_agent")]
             if calls:
                 history.append(ModelResponse(parts=[_call_part(call) for call in calls]))
                 history.append(ModelRequest(parts=[_return_part(call) for call in calls]))

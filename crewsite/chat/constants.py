@@ -74,4 +74,7 @@ TURNS_PER_MINUTE: Final = 30
 CONNECTS_PER_MINUTE: Final = 30
 MESSAGES_PER_MINUTE: Final = 60
 
+TITLE_TIMEOUT_S: Final = 60.0
+TITLE_READ_CHARS: Final = 1_000  # of the question and of the answer each, which tell what it is about
+
 INTERRUPTED: Final = "The server stopped while this was being answered."

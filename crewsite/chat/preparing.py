@@ -20,7 +20,7 @@ from crewsite.chat.services import Injection, turn_record_packet
 from crewsite.conversations.branches import on_path, path_to, question_before
 from crewsite.conversations.models import Conversation, Message
 from crewsite.llm.constants import MEMORY_MODEL
-from crewsite.llm.providers import model_name
+from crewsite.llm.targets import Target, target_of
 from crewsite.llm.tools import ToolContext
 from crewsite.security.origin import Surface
 from memory.context.build import context_again, context_build
@@ -44,7 +44,7 @@ _PRIVACY: Final[dict[str, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """`model` is empty when the answer comes from memory alone. `with_text` is what memory adds to the text,
+    """`target` is None when the answer comes from memory alone. `with_text` is what memory adds to the text,
     `added` what it added to earlier messages, by their id."""
 
     turn: Turn
@@ -52,7 +52,7 @@ class Prepared:
     instructions: str
     history: tuple[Message, ...]
     text: str
-    model: str
+    target: Target | None
     with_text: str = ""
     added: Mapping[int, str] = field(default_factory=dict)
 
@@ -68,14 +68,14 @@ def prepare(turn: Turn) -> Prepared:
     conversation, message = turn.conversation, turn.user_message
     # Of the mode it was sent in and the mode by now, the more private one holds for what is read and written.
     conversation.mode = max((turn.mode, conversation.mode), key=_PRIVACY.__getitem__)
-    model = _model_of(conversation)
+    target = target_for(conversation)
     path = path_to(message)
     earlier = _earlier(turn, path)
-    window = resolve_model_window(model) if model else None
+    window = _window_of(target)
     before = _added_rows(path - {message.pk})
     packet = _packet(conversation, message, earlier, before, window, path=path, surface=turn.surface)
     turn.packet = packet.as_json()
-    turn.model = model or MEMORY_MODEL
+    turn.model = target.name if target else MEMORY_MODEL
     turn_record_packet(
         turn_id=turn.pk, packet=turn.packet, injections=list(_injections(packet)), model=turn.model
     )
@@ -88,7 +88,7 @@ def prepare(turn: Turn) -> Prepared:
         instructions=packet.opening,
         history=fitting(earlier, budget_chars=room),
         text=message.content,
-        model=model,
+        target=target,
         with_text=packet.with_message,
         added=added,
     )
@@ -99,7 +99,6 @@ def packet_ahead(conversation: Conversation, text: str, *, window: int | None = 
     if conversation._state.adding:
         return _packet(conversation, text, [], {}, window)
     spoken = conversation.messages.filter(is_current=True).order_by("seq").exclude(content="")
-    model = _model_of(conversation)
     last = question_before(conversation)
     path = path_to(last) if last else set()
     return _packet(
@@ -107,7 +106,7 @@ def packet_ahead(conversation: Conversation, text: str, *, window: int | None = 
         text,
         list(spoken[:FIRST_MESSAGES]),
         _added_rows(path),
-        window or (resolve_model_window(model) if model else None),
+        window or _window_of(target_for(conversation)),
         path=path,
     )
 
@@ -166,8 +165,18 @@ def _added_rows(path: AbstractSet[int]) -> dict[int, list[SeenRow]]:
     return found
 
 
-def _model_of(conversation: Conversation) -> str:
-    return model_name(conversation.model or "default")
+def target_for(conversation: Conversation) -> Target | None:
+    """The model of a conversation. One that was picked and is gone since gives way to the default."""
+    if conversation.model == MEMORY_MODEL:
+        return None
+    picked = target_of(conversation.model) if conversation.model else None
+    return picked or target_of("default")
+
+
+def _window_of(target: Target | None) -> int | None:
+    if target is None:
+        return None
+    return target.window_tokens or resolve_model_window(target.model)
 
 
 def _earlier(turn: Turn, path: set[int]) -> list[Message]:

@@ -1,6 +1,6 @@
 """Runs turns as tasks of this process, outside any socket: in order within a conversation, at most so many
 at once for one person, saved every second, told to whoever listens. What an answer is made of belongs to
-`agent` and `memory_provider`."""
+`producing`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import logging
 from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -18,16 +17,17 @@ from django.core.exceptions import ObjectDoesNotExist
 from crewsite.chat.constants import SAVE_EVERY_S
 from crewsite.chat.hub import hub
 from crewsite.chat.live import LiveTurn
-from crewsite.chat.memory_provider import answer_from_memory
 from crewsite.chat.payloads import notice_frame, turn_closed_frame, turn_started_frame
-from crewsite.chat.preparing import Prepared, prepare
+from crewsite.chat.preparing import prepare
+from crewsite.chat.producing import produce
 from crewsite.chat.services import turn_begin, turn_fail, turn_finish, turn_save_partial, turn_stop
-from crewsite.chat.threads import in_database, in_tool_thread
+from crewsite.chat.threads import in_database
+from crewsite.chat.titles import title_later
 from crewsite.jobs.store import running_work
 from crewsite.llm.errors import LlmError
-from crewsite.llm.providers import load_library, resolve_model
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from uuid import UUID
 
     from crewsite.chat.models import Turn
@@ -45,6 +45,7 @@ class _Entry:
     live: LiveTurn
     task: asyncio.Task[None] | None = None
     is_retry: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
     stopping: bool = False
     closed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -65,10 +66,19 @@ class Runner:
         found = (e.turn_id for e in self._running.values() if e.conversation_id == conversation_id)
         return next(found, None)
 
-    def submit(self, turn: Turn, *, user_id: int, limit: int, is_retry: bool = False) -> None:
-        """Take a queued turn on: at once if there is room, else in order."""
+    def submit(
+        self,
+        turn: Turn,
+        *,
+        user_id: int,
+        limit: int,
+        is_retry: bool = False,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Take a queued turn on: at once if there is room, else in order. `options` are settings of its model
+        call."""
         live = LiveTurn(turn.pk, partial(hub.publish, turn.conversation_id))
-        entry = _Entry(turn.pk, turn.conversation_id, user_id, live, is_retry=is_retry)
+        entry = _Entry(turn.pk, turn.conversation_id, user_id, live, is_retry=is_retry, options=options or {})
         self._waiting.setdefault(user_id, deque()).append(entry)
         self._start_what_fits(user_id, limit)
         if entry.task is None:
@@ -131,29 +141,12 @@ class Runner:
         try:
             prepared = await in_database(prepare, turn)
             hub.publish(entry.conversation_id, turn_started_frame(turn, is_retry=entry.is_retry))
-            usage = await self._produce(prepared, entry.live)
+            usage = await produce(prepared, entry.live, entry.options)
         finally:
             saver.cancel()
         finish = partial(turn_finish, turn_id=entry.turn_id, usage=usage, **_produced(entry.live))
         await self._close(entry, finish)
-
-    async def _produce(self, prepared: Prepared, live: LiveTurn) -> dict[str, Any]:
-        """The answer into `live`; returns its usage."""
-        started = asyncio.get_running_loop().time()
-        usage: dict[str, Any] = {}
-        if not prepared.model:
-            text, calls = await in_tool_thread(answer_from_memory, prepared.context, prepared.text)
-            for call in calls:
-                live.add_tool(call)
-            live.add_text(text)
-        else:
-            agent = await in_tool_thread(load_agent)
-            model = resolve_model(prepared.model)
-            prompt = agent.Prompt(
-                prepared.instructions, prepared.history, prepared.text, prepared.with_text, prepared.added
-            )
-            usage = await agent.answer_by_model(model, prompt, prepared.context, live)
-        return {**usage, "seconds": round(asyncio.get_running_loop().time() - started, 3)}
+        title_later(entry.conversation_id)
 
     async def _save_regularly(self, entry: _Entry) -> None:
         """A turn whose row was closed by another process, such as by a stop there, ends here too."""
@@ -196,12 +189,6 @@ class Runner:
 
 def _produced(live: LiveTurn) -> dict[str, Any]:
     return {"text": live.text, "tool_calls": live.tool_calls, "first_token_at": live.first_token_at}
-
-
-def load_agent() -> Any:
-    """The module that talks to models, imported with all it needs."""
-    load_library()
-    return import_module("crewsite.chat.agent")
 
 
 runner = Runner()

@@ -13,7 +13,8 @@ from crewsite.chat.models import Turn
 from crewsite.conversations.models import Conversation, Message
 from crewsite.embeddings.service import embedder_status
 from crewsite.llm.constants import MEMORY_MODEL
-from crewsite.llm.providers import llm_status, model_name
+from crewsite.llm.providers import llm_status
+from crewsite.llm.targets import target_of
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -68,11 +69,19 @@ def may_write(user: User, conversation: Conversation, *, token: ApiToken | None 
 def standing(conversation: Conversation) -> Standing:
     last = conversation.messages.order_by("-seq").values_list("seq", flat=True).first()
     return Standing(
-        model=model_name(conversation.model or "default") or MEMORY_MODEL,
+        model=model_shown(conversation),
         degraded=tuple(degradations()),
         running=running_turn(conversation),
         last_seq=last or 0,
     )
+
+
+def model_shown(conversation: Conversation) -> str:
+    """The name of the model that would answer now."""
+    if conversation.model == MEMORY_MODEL:
+        return MEMORY_MODEL
+    target = (target_of(conversation.model) if conversation.model else None) or target_of("default")
+    return target.name if target else MEMORY_MODEL
 
 
 def degradations() -> list[str]:

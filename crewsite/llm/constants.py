@@ -20,9 +20,34 @@ MAX_MODEL_REQUESTS: Final = 25
 TOOL_RETRIES: Final = 2
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
-MEMORY_MODEL: Final = "memory"
-ROLES: Final = ("default", "smol", "judge")
-CONNECT_HINT: Final = (
-    "No language model is connected: set CREW_LLM_BASE_URL, CREW_LLM_MODEL and, if the endpoint needs one, "
-    "CREW_LLM_API_KEY, then restart."
+ANTHROPIC_BASE_URL: Final = "https://api.anthropic.com"
+ANTHROPIC_MAX_TOKENS: Final = (
+    8_192  # the endpoint demands a limit; every Claude still served may write this much
 )
+MEMORY_MODEL: Final = "memory"
+ENVIRONMENT: Final = "environment"  # what the connection of CREW_LLM_* is called
+ROLES: Final = ("default", "smol", "judge")
+PROVIDER_NAMES: Final = frozenset({"openai", "anthropic", "llama", "acp"})
+RESERVED_NAMES: Final = frozenset({*ROLES, MEMORY_MODEL, ENVIRONMENT, "auto"})
+CONNECT_HINT: Final = (
+    "No language model is connected: an operator connects one on the page Models (/models/), or sets "
+    "CREW_LLM_BASE_URL, CREW_LLM_MODEL and, if the endpoint needs one, CREW_LLM_API_KEY, and restarts."
+)
+
+# A local GGUF file: what is asked of memory for its window grows with it, and a small machine must bear it.
+LLAMA_WINDOW_TOKENS: Final = 8_192
+LLAMA_MAX_LOADED: Final = 1  # weights kept in memory at once
+
+# An agent process (ACP) is kept for its conversation while people talk, and ended when they stopped.
+ACP_START_TIMEOUT_S: Final = 60.0
+# It may start, work with tools and ask the person, who has 60 s, before it says a word.
+ACP_FIRST_TEXT_TIMEOUT_S: Final = 300.0
+ACP_IDLE_S: Final = 600.0
+ACP_LINE_MAX_BYTES: Final = 8 * 1024 * 1024  # of one message; the library's own default is six times that
+
+# Failed turns in a row after which a conversation gets a new client (chapter 05.4).
+RESET_AFTER_FAILURES: Final = 5
+OWN_CLIENTS_MAX: Final = 32
+
+TRIAL_PROMPT: Final = "Answer with the single word: ready"
+TRIAL_TIMEOUT_S: Final = 60.0

@@ -38,6 +38,30 @@ class LlmError(Exception):
         self.status = status
 
 
+_OF_A_ROW = {
+    "CREW_LLM_API_KEY": "the key",
+    "CREW_LLM_BASE_URL": "the address",
+    "CREW_LLM_MODEL": "the model's name",
+}
+
+
+def reworded(error: LlmError, *, connection: str) -> LlmError:
+    """The same error for a connection that stands in a row, not in the environment."""
+    reason = error.reason
+    for variable, words in _OF_A_ROW.items():
+        reason = reason.replace(variable, f"{words} of the connection {connection}")
+    if reason == error.reason:
+        return error
+    return LlmError(
+        reason,
+        retryable=error.retryable,
+        counts=error.counts,
+        deferred=error.deferred,
+        retry_after_s=error.retry_after_s,
+        status=error.status,
+    )
+
+
 def html_answer() -> LlmError:
     return LlmError(
         "The model endpoint answered with a web page instead of a model's answer. Check CREW_LLM_BASE_URL: "

@@ -1,5 +1,6 @@
 """The model wrapper that stands between every caller and the endpoint: it asks the circuit breaker first and
-turns whatever goes wrong into an `LlmError`. Importing it loads pydantic-ai."""
+turns whatever goes wrong into an `LlmError` in the words of its connection. Importing it loads
+pydantic-ai."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.models.wrapper import WrapperModel
 
-from crewsite.llm.errors import LlmError, explain
+from crewsite.llm.constants import ENVIRONMENT
+from crewsite.llm.errors import LlmError, explain, reworded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
 
     from crewsite.llm.breaker import Breaker
+    from crewsite.llm.targets import Target
 
 
 class GuardedModel(WrapperModel):
-    def __init__(self, wrapped: Model, breaker: Breaker) -> None:
+    def __init__(self, wrapped: Model, breaker: Breaker, target: Target) -> None:
         super().__init__(wrapped)
         self.breaker = breaker
+        self.target = target
 
     async def request(
         self,
@@ -61,4 +65,6 @@ class GuardedModel(WrapperModel):
         explained = explain(error)
         if explained.counts:
             self.breaker.failed()
-        return explained
+        if self.target.connection == ENVIRONMENT:
+            return explained
+        return reworded(explained, connection=self.target.connection)

@@ -1,100 +1,110 @@
-"""From a role or model name to a model that can be called: any OpenAI-compatible endpoint named by the
-environment, guarded by timeouts, retries and a circuit breaker. Who calls it, and with what, is not decided
-here."""
+"""From a target to a model that can be called, guarded by timeouts, retries and a circuit breaker. Who calls
+it, and with what, is not decided here."""
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from crewsite.llm.breaker import breaker_for
+from crewsite.llm.clients import close_http_client, http_client
 from crewsite.llm.constants import (
+    ANTHROPIC_MAX_TOKENS,
     CONNECT_HINT,
-    CONNECT_TIMEOUT_S,
     FIRST_TOKEN_TIMEOUT_S,
     MAX_RETRIES,
     MEMORY_MODEL,
-    OPENAI_BASE_URL,
-    ROLES,
     TOTAL_TIMEOUT_S,
 )
-from crewsite.llm.errors import html_answer, redirected
+from crewsite.llm.targets import Target, endpoint_configured, model_name, target_of
 
 if TYPE_CHECKING:
     import httpx2
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
+    from crewsite.llm.acp_agent import Watcher
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where models are called. `model` is the name of the role `default`."""
-
-    base_url: str
-    api_key: str
-    model: str
-
-
-def endpoint_configured() -> Endpoint | None:
-    """The endpoint of the environment, or None when no model is connected. A key alone means OpenAI
-    itself."""
-    from django.conf import settings
-
-    base_url = settings.CREW_LLM_BASE_URL or (OPENAI_BASE_URL if settings.CREW_LLM_API_KEY else "")
-    if not base_url or not settings.CREW_LLM_MODEL or settings.CREW_LLM_MODEL == MEMORY_MODEL:
-        return None
-    return Endpoint(base_url.rstrip("/"), settings.CREW_LLM_API_KEY, settings.CREW_LLM_MODEL)
-
-
-def model_name(role_or_name: str = "default") -> str:
-    """The name a role stands for; any other text is a name already. Empty when no model is connected.
-
-    `smol` and `judge` are live settings and fall back to `default`; reads the database for them.
-    """
-    endpoint = endpoint_configured()
-    if endpoint is None or role_or_name == MEMORY_MODEL:
-        return ""
-    if role_or_name not in ROLES:
-        return role_or_name or endpoint.model
-    if role_or_name == "default":
-        return endpoint.model
-    from constance import config
-
-    return str(getattr(config, f"LLM_{role_or_name.upper()}_MODEL", "")).strip() or endpoint.model
+__all__ = [
+    "close_http_client",
+    "endpoint_configured",
+    "llm_status",
+    "load_library",
+    "model_for",
+    "model_name",
+    "resolve_model",
+]
 
 
 def resolve_model(role_or_name: str = "default") -> Model | None:
-    """The guarded model of a role or name; None when no model is connected. Loads pydantic-ai."""
-    endpoint = endpoint_configured()
-    name = model_name(role_or_name)
-    if endpoint is None or not name:
-        return None
+    """The guarded model of a role or name; None when no model is connected. Reads the database, loads
+    pydantic-ai."""
+    target = target_of(role_or_name)
+    return model_for(target) if target is not None else None
+
+
+def model_for(target: Target, *, owner: str = "", watcher: Watcher | None = None) -> Model:
+    """The guarded model of a target. `owner` names the conversation it is called for; `watcher` is told what
+    an agent does, and asked what it may do. Loads pydantic-ai; reads no row."""
+    from crewsite.llm.guard import GuardedModel
+
+    makers = {"openai": _openai, "anthropic": _anthropic, "llama": _llama}
+    if target.provider == "acp":
+        from crewsite.llm.acp_model import acp_model
+
+        model: Model = acp_model(target, owner=owner, watcher=watcher)
+    else:
+        model = makers[target.provider](target, owner)
+    return GuardedModel(model, breaker_for(target.endpoint), target)
+
+
+def _openai(target: Target, owner: str) -> Model:
+    return _openai_over(target, http_client(owner), base_url=target.base_url)
+
+
+def _openai_over(target: Target, client: httpx2.AsyncClient, *, base_url: str) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    from crewsite.llm.guard import GuardedModel
-
     provider = OpenAICompatibleProvider(
-        "endpoint", base_url=endpoint.base_url, api_key=endpoint.api_key or None, http_client=_http_client()
+        "endpoint", base_url=base_url, api_key=target.api_key or None, http_client=client
     )
     # A stream that ends without saying why was cut somewhere on its way: half an answer is no answer.
     profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
-    model = OpenAIChatModel(name, provider=provider, profile=profile, settings=call_settings())
-    return GuardedModel(model, breaker_for(endpoint.base_url))
+    return OpenAIChatModel(target.model, provider=provider, profile=profile, settings=call_settings())
+
+
+def _anthropic(target: Target, owner: str) -> Model:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    # Made here so that the library looks for no key in the environment.
+    client = AsyncAnthropic(
+        api_key=target.api_key, base_url=target.base_url.removesuffix("/v1"), http_client=http_client(owner)
+    )
+    settings = call_settings()
+    settings["max_tokens"] = ANTHROPIC_MAX_TOKENS
+    return AnthropicModel(
+        target.model, provider=AnthropicProvider(anthropic_client=client), settings=settings
+    )
+
+
+def _llama(target: Target, _owner: str) -> Model:
+    from crewsite.llm.llama_chat import llama_client
+
+    return _openai_over(target, llama_client(target.model), base_url="http://llama.invalid/v1")
 
 
 def load_library() -> None:
     """Import what a call needs, which takes seconds: done on a thread, never on an event loop."""
-
-    import crewsite.llm.guard  # noqa: F401
+    import pydantic_ai.models.anthropic
+    import pydantic_ai.models.openai  # noqa: F401
 
 
 def call_settings() -> ModelSettings:
-    """Deadlines and retries of one call. Retries on 429 and 5xx, honouring Retry-After, are the OpenAI
-    client's own."""
+    """Deadlines and retries of one call. Retries on 429 and 5xx, honouring Retry-After, are those of the
+    providers' own clients."""
     from pydantic_ai.settings import ModelSettings
 
     return ModelSettings(
@@ -102,64 +112,20 @@ def call_settings() -> ModelSettings:
     )
 
 
-# A connection belongs to the event loop it was opened in, so each loop keeps its own client.
-_clients: WeakKeyDictionary[Any, httpx2.AsyncClient] = WeakKeyDictionary()
-
-
-def _http_client() -> httpx2.AsyncClient:
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        return _new_http_client()
-    client = _clients.get(loop)
-    if client is None or client.is_closed:
-        client = _clients[loop] = _new_http_client()
-    return client
-
-
-async def close_http_client() -> None:
-    """Close the running loop's client. For a loop that ends after one call."""
-    client = _clients.pop(asyncio.get_running_loop(), None)
-    if client is not None:
-        await client.aclose()
-
-
-def _new_http_client() -> httpx2.AsyncClient:
-    """No redirects: an endpoint that moves is a wrong setting, and a key must not follow it."""
-    import httpx2
-
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(TOTAL_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
-        follow_redirects=False,
-        event_hooks={"response": [_refuse_detours]},
-    )
-
-
-async def _refuse_detours(response: httpx2.Response) -> None:
-    """A redirect, or a 200 with HTML: a login or landing page, which read as a stream looks like an empty
-    answer."""
-    if response.has_redirect_location:
-        await response.aclose()
-        raise redirected()
-    if response.is_success and response.headers.get("content-type", "").startswith("text/html"):
-        await response.aclose()
-        raise html_answer()
-
-
 def llm_status() -> dict[str, Any]:
-    """For `crew status` and pages: `provider` memory or endpoint, `model`, `state` absent, ready or failing,
-    `hint`."""
-    endpoint = endpoint_configured()
-    if endpoint is None:
+    """For `crew status` and pages: `provider` memory, endpoint, llama or acp; `model`; `state` absent, ready
+    or failing; `hint`."""
+    target = target_of()
+    if target is None:
         return {"provider": MEMORY_MODEL, "model": "", "state": "absent", "hint": CONNECT_HINT}
-    breaker = breaker_for(endpoint.base_url)
+    breaker = breaker_for(target.endpoint)
     wait = breaker.open_for_s
     hint = "The last call to the endpoint failed." if breaker.failures else ""
     if wait:
         hint = f"The endpoint failed repeatedly; it is tried again in {wait:.0f} s."
     return {
-        "provider": "endpoint",
-        "model": endpoint.model,
+        "provider": "endpoint" if target.is_remote else target.provider,
+        "model": target.label,
         "state": "failing" if breaker.failures else "ready",
         "hint": hint,
     }

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from crewsite.llm.acp_agent import close_agents
 from crewsite.llm.constants import CONNECT_HINT, TOTAL_TIMEOUT_S
 from crewsite.llm.errors import LlmError, explain
-from crewsite.llm.providers import close_http_client, model_name, resolve_model
+from crewsite.llm.providers import close_http_client, model_for
+from crewsite.llm.targets import Target, target_of
+from crewsite.llm.usage import price_of, usage_record
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -49,24 +53,37 @@ def structured_call(
     instructions: str,
     prompt: str,
     role: str = "default",
+    purpose: str = "consolidation",
     timeout_s: float = TOTAL_TIMEOUT_S,
 ) -> Structured[Schema]:
     """Ask the model of a role, or a named one, for a `schema`. Blocks; call it outside of transactions.
 
     Raises LlmError: no model is connected, the endpoint failed, or no attempt gave a valid object.
     """
-    name = model_name(role)
-    if not name:
+    target = target_of(role)
+    if target is None:
         raise LlmError(CONNECT_HINT, retryable=False)
-    return asyncio.run(_ask(schema, instructions, prompt, name, timeout_s))
+    started = time.monotonic()
+    try:
+        answer = asyncio.run(_ask(schema, instructions, prompt, target, timeout_s))
+    except LlmError:
+        usage_record(model=target.name, purpose=purpose, seconds=time.monotonic() - started, failed=True)
+        raise
+    usage_record(
+        model=target.name,
+        purpose=purpose,
+        seconds=time.monotonic() - started,
+        input_tokens=answer.usage["input_tokens"],
+        output_tokens=answer.usage["output_tokens"],
+        cost_usd=price_of(target, answer.usage),
+    )
+    return answer
 
 
 async def _ask(
-    schema: type[Schema], instructions: str, prompt: str, name: str, timeout_s: float
+    schema: type[Schema], instructions: str, prompt: str, target: Target, timeout_s: float
 ) -> Structured[Schema]:
-    model = resolve_model(name)
-    if model is None:
-        raise LlmError(CONNECT_HINT, retryable=False)
+    model = model_for(target)
     try:
         async with asyncio.timeout(timeout_s):
             output, usage = await _by_tool_or_words(model, schema, instructions, prompt)
@@ -74,7 +91,8 @@ async def _ask(
         raise _explained(error) from error
     finally:
         await close_http_client()
-    return Structured(output, name, usage)
+        await close_agents()
+    return Structured(output, target.name, usage)
 
 
 async def _by_tool_or_words(

@@ -33,6 +33,10 @@ CREW_EMBED_MODEL = env_str("CREW_EMBED_MODEL")
 CREW_LLM_BASE_URL = env_str("CREW_LLM_BASE_URL")
 CREW_LLM_API_KEY = env_str("CREW_LLM_API_KEY")
 CREW_LLM_MODEL = env_str("CREW_LLM_MODEL")
+# The first encrypts what is stored secret, all decrypt. Unset: a key of this home, made at first use.
+CREW_ENCRYPTION_KEYS = env_list("CREW_ENCRYPTION_KEYS")
+# Whether operators may have this machine run commands, such as a coding agent as a model.
+CREW_LOCAL_COMMANDS = env_bool("CREW_LOCAL_COMMANDS", default=CREW_HOST in {"127.0.0.1", "::1", "localhost"})
 
 PRODUCTION = CREW_ENV == "production"
 DEBUG = env_bool("CREW_DEBUG")
@@ -65,6 +69,7 @@ INSTALLED_APPS = [
     "django_q",  # behind crewsite.jobs, whose qcluster command checks the site before it serves
     "crewsite.embeddings",
     "crewsite.search",
+    "crewsite.llm",
     "crewsite.accounts",
     "crewsite.conversations",
     "memory",

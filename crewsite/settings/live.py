@@ -65,14 +65,19 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
         ),
         bool,
     ),
+    "LLM_DEFAULT_MODEL": (
+        "",
+        "The model that answers: a connection, or connection:model. Empty: the environment's, else the first.",
+        str,
+    ),
     "LLM_SMOL_MODEL": (
         "",
-        "Model name for small jobs, on the endpoint of CREW_LLM_BASE_URL. Empty: the default model.",
+        "The model for small jobs such as titles, written the same way. Empty: the default model.",
         str,
     ),
     "LLM_JUDGE_MODEL": (
         "",
-        "Model name for judging quality, on the same endpoint. Empty: the default model.",
+        "The model that judges quality, written the same way. Empty: the default model.",
         str,
     ),
 }

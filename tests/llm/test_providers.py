@@ -6,12 +6,13 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from asgiref.sync import sync_to_async
 from pydantic_ai import Agent
 
 from crewsite.llm import breaker, providers
 from crewsite.llm.constants import BREAKER_FAILURES
 from crewsite.llm.errors import LlmError, explain
-from crewsite.llm.providers import endpoint_configured, llm_status, model_name, resolve_model
+from crewsite.llm.providers import endpoint_configured, llm_status, model_for, model_name, resolve_model
 from tests.llm_server import LlmServer, Reply, text_reply
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def server(settings: SettingsWrapper) -> Iterator[LlmServer]:
 
 async def ask(text: str) -> str:
     """One streamed call, as chat makes it."""
-    agent = Agent(resolve_model(), retries={"tools": 2, "output": 0})
+    agent = Agent(model_for(endpoint_configured()), retries={"tools": 2, "output": 0})
     try:
         async with agent.run_stream(text) as result:
             return await result.get_output()
@@ -155,6 +156,7 @@ async def test_nobody_listening_is_named(settings: SettingsWrapper, monkeypatch:
     assert "cannot be reached" in error.reason
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_a_dead_endpoint_is_not_waited_for_again_and_again(
     server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,17 +169,18 @@ async def test_a_dead_endpoint_is_not_waited_for_again_and_again(
     assert "times in a row" in error.reason
     assert time.monotonic() - started < 0.5
     assert len(server.requests) == seen
-    assert llm_status()["state"] == "failing"
+    assert (await sync_to_async(llm_status)())["state"] == "failing"
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_one_failed_call_shows_in_the_status_until_a_call_succeeds(
     server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(providers, "MAX_RETRIES", 0)
     await refusal("[script:down]")
-    assert llm_status()["state"] == "failing"
+    assert (await sync_to_async(llm_status)())["state"] == "failing"
     await ask("hello")
-    assert llm_status()["state"] == "ready"
+    assert (await sync_to_async(llm_status)())["state"] == "ready"
 
 
 async def test_a_refused_request_does_not_open_the_breaker(server: LlmServer) -> None:
@@ -198,9 +201,10 @@ async def test_a_redirect_is_not_followed(server: LlmServer, settings: SettingsW
 
 async def test_an_answer_without_streaming_works_too(server: LlmServer) -> None:
     server.queue.append(text_reply("forty two"))
-    assert (await Agent(resolve_model()).run("question")).output == "forty two"
+    assert (await Agent(model_for(endpoint_configured())).run("question")).output == "forty two"
 
 
+@pytest.mark.django_db
 def test_without_settings_no_model_is_connected(settings: SettingsWrapper) -> None:
     settings.CREW_LLM_BASE_URL = settings.CREW_LLM_API_KEY = settings.CREW_LLM_MODEL = ""
     assert endpoint_configured() is None
@@ -228,11 +232,12 @@ def test_small_jobs_fall_back_to_the_default_model(settings: SettingsWrapper) ->
     assert model_name("qwen3:8b") == "qwen3:8b"
 
 
-def test_asking_for_the_status_loads_no_model_library() -> None:
+def test_looking_at_connections_loads_no_model_library() -> None:
     code = (
         "import django, sys; django.setup()\n"
-        "from crewsite.llm.providers import llm_status, resolve_model\n"
-        "llm_status(); resolve_model()\n"
+        "from crewsite.llm import connections, structured, usage\n"
+        "from crewsite.llm.targets import endpoint_configured\n"
+        "endpoint_configured()\n"
         "print('pydantic_ai' in sys.modules, 'openai' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

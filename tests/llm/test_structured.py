@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
 
+pytestmark = pytest.mark.django_db
+
+
 class WeatherReport(BaseModel):
     """A report."""
 
@@ -127,9 +130,7 @@ def test_an_endpoint_without_tools_is_asked_in_words(server: LlmServer) -> None:
 
 
 def test_another_refused_request_is_not_repeated(server: LlmServer) -> None:
-    server.queue.extend(
-        json_error(400, error_body("the prompt is too long", "bad")) for _ in range(9)
-    )
+    server.queue.extend(json_error(400, error_body("the prompt is too long", "bad")) for _ in range(9))
     error = refusal()
     assert (error.retryable, error.deferred, error.status) == (False, False, 400)
     assert len(server.requests) == 1
