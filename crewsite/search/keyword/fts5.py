@@ -52,6 +52,8 @@ _SCAN: Final = (
 _COUNT: Final = "SELECT count(*) FROM {table} WHERE {table} MATCH %s AND rowid {range}"
 # More than a collection has objects.
 _ALL: Final = 1 << 62
+Order = Literal["ASC", "DESC"]
+_Part = tuple[str, list[Any]]  # a statement with one value, and its parameters
 
 
 class Fts5Index:
@@ -134,7 +136,7 @@ def _search(collection: str, terms: tuple[Term, ...], k: int) -> KeywordAnswer:
     with connection.cursor() as cursor:
         reader = _Reader(cursor, collection)
         common = max(COMMON_TERM_MIN, int(total * COMMON_TERM_SHARE))
-        postings = reader.postings(terms, common=common, enough=CANDIDATES_PER_HIT * k)
+        postings = reader.postings(terms, common=common, enough=CANDIDATES_PER_HIT * k, total=total)
     if not any(len(posting.ids) for posting in postings):
         return KeywordAnswer()
     table = term_table(postings, total=total)
@@ -148,7 +150,7 @@ class _Wanted:
     term: Term
     match: str
     limit: int
-    order: Literal["ASC", "DESC"] = "ASC"
+    order: Order = "ASC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +160,9 @@ class _Reader:
     cursor: Any
     collection: str
 
-    def postings(self, terms: tuple[Term, ...], *, common: int, enough: int) -> list[Posting]:
-        """Documents of every term. Of a term in more than `common` documents only those that other terms have
-        found too, once these have found `enough`.
+    def postings(self, terms: tuple[Term, ...], *, common: int, enough: int, total: int) -> list[Posting]:
+        """Documents of every term, in two statements at most. Of a term in more than `common` documents only
+        those that other terms have found too, once these have found `enough`.
         """
         from crewsite.search.keyword.scoring import Posting
 
@@ -171,48 +173,56 @@ class _Reader:
             if len(ids) < wanted.limit
         ]
         finders = [posting.term for posting in found]
-        counted = self._counted([term for term in terms if term not in finders])
+        rest = [term for term in terms if term not in finders]
         if sum(len(posting.ids) for posting in found) < enough:
             finders = []
-        frequent = [_common(term, count, finders) for term, count in counted.items()]
-        found += [
-            Posting(wanted.term, ids, max(counted[wanted.term], len(ids)))
-            for wanted, ids in zip(frequent, self._read(frequent), strict=True)
-        ]
-        return found
+        # The newest, when they may be too many to read them all; backwards is the slower way through it.
+        order: Order = "DESC" if total > COMMON_POSTINGS_MAX else "ASC"
+        return found + self._read_common([_common(term, finders, order) for term in rest])
 
     def _is_common(self, term: Term, common: int) -> bool:
         known = counts.term_count(self.collection, term.text)
         return term.kind != "part" and known is not None and known > common
 
-    def _counted(self, terms: list[Term]) -> dict[Term, int]:
-        """How many documents each of these common terms has."""
-        known = {term: counts.term_count(self.collection, term.text) for term in terms}
-        missing = [term for term, count in known.items() if count is None]
-        here = (self.collection, self.collection)
-        parts = [_filled(_COUNT, term) for term in missing]
-        values = [value for term in missing for value in (quoted(term), *here)]
-        found = dict(zip(missing, self._each(parts, values), strict=True))
-        for term, count in found.items():
+    def _read_common(self, wanted: list[_Wanted]) -> list[Posting]:
+        """Common terms, with how many documents have them, counted where that is not known."""
+        from crewsite.search.keyword.scoring import Posting
+
+        known = {one.term: counts.term_count(self.collection, one.term.text) for one in wanted}
+        unknown = [term for term, count in known.items() if count is None]
+        values = self._each([self._postings(one) for one in wanted] + [self._count(term) for term in unknown])
+        for term, count in zip(unknown, values[len(wanted) :], strict=True):
             counts.term_count_set(self.collection, term.text, count)
-        return {term: count for term, count in {**known, **found}.items() if count is not None}
+            known[term] = count
+        ids = map(_parse, values[: len(wanted)])
+        return [
+            Posting(one.term, found, max(known[one.term] or 0, len(found)))
+            for one, found in zip(wanted, ids, strict=True)
+        ]
 
     def _read(self, wanted: list[_Wanted]) -> list[Ids]:
-        parts = [
-            _filled(_SCAN if one.term.kind == "part" else _POSTINGS, one.term, one.order) for one in wanted
-        ]
-        here = (self.collection, self.collection)
-        values = [value for one in wanted for value in (one.match, *here, one.limit)]
-        return [_parse(joined) for joined in self._each(parts, values)]
+        return [_parse(joined) for joined in self._each([self._postings(one) for one in wanted])]
 
-    def _each(self, parts: list[str], values: list[Any]) -> list[Any]:
+    def _postings(self, one: _Wanted) -> _Part:
+        statement = _SCAN if one.term.kind == "part" else _POSTINGS
+        return _filled(statement, one.term, one.order), [one.match, *self._here, one.limit]
+
+    def _count(self, term: Term) -> _Part:
+        return _filled(_COUNT, term), [quoted(term), *self._here]
+
+    @property
+    def _here(self) -> tuple[str, str]:
+        return self.collection, self.collection
+
+    def _each(self, parts: list[_Part]) -> list[Any]:
         """The one value of each statement, read by one of them all."""
         if not parts:
             return []
+        values = [value for _, given in parts for value in given]
         if len(parts) == 1:
-            self.cursor.execute(parts[0], values)
+            self.cursor.execute(parts[0][0], values)
             return [self.cursor.fetchone()[0]]
-        self.cursor.execute("SELECT " + ", ".join(f"({part})" for part in parts), values)
+        self.cursor.execute("SELECT " + ", ".join(f"({statement})" for statement, _ in parts), values)
         return list(self.cursor.fetchone())
 
 
@@ -229,13 +239,12 @@ def _rare(term: Term, common: int) -> _Wanted:
     return _Wanted(term, quoted(term), common + 1)
 
 
-def _common(term: Term, count: int, finders: list[Term]) -> _Wanted:
+def _common(term: Term, finders: list[Term], order: Order) -> _Wanted:
     """All documents of a common term, or those of them that one of the finders has."""
     match = quoted(term)
     if finders and all(other.kind == term.kind for other in finders):
         match = f"{match} AND ({' OR '.join(map(quoted, finders))})"
-    # The newest, when they are too many to read them all; backwards is the slower way through an index.
-    return _Wanted(term, match, COMMON_POSTINGS_MAX, "DESC" if count > COMMON_POSTINGS_MAX else "ASC")
+    return _Wanted(term, match, COMMON_POSTINGS_MAX, order)
 
 
 def quoted(term: Term) -> str:
