@@ -192,7 +192,7 @@ class Actions:
     async def _command(self, text: str) -> None:
         result = await in_tool_thread(run_command, self._context(), text)
         item = _notice(result)
-        if "mode" in result.data:
+        if {"mode", "model"} & result.data.keys():
             hub.publish(self.conversation.pk, item)
         else:
             await self._tell(item)

@@ -19,10 +19,15 @@ from crewsite.chat.keeping import (
     keep_rule,
 )
 from crewsite.chat.memory_provider import recall_markdown
+from crewsite.chat.model_choice import DEFAULT, model_choices, model_named
 from crewsite.chat.models import Turn
 from crewsite.chat.payloads import context_summary
 from crewsite.conversations.models import Conversation
-from crewsite.conversations.services import conversation_create, conversation_set_mode
+from crewsite.conversations.services import (
+    conversation_create,
+    conversation_set_mode,
+    conversation_set_model,
+)
 from crewsite.search.recall import search_all
 from lessons.models import Lesson
 from memory.intents import classify
@@ -30,8 +35,9 @@ from memory.selectors import memory_stats
 from memory.tools import asker_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from crewsite.chat.model_choice import ModelChoice
     from crewsite.llm.tools import ToolContext
 
 ALL: Final = "--all"
@@ -146,7 +152,8 @@ def _memory(context: ToolContext, argument: str) -> CommandResult:
 
 
 def _context(context: ToolContext, _argument: str) -> CommandResult:
-    turn = Turn.objects.filter(conversation=context.conversation).exclude(packet={}).last()
+    turns = Turn.objects.filter(conversation=context.conversation, user_message__is_current=True)
+    turn = turns.exclude(packet={}).last()
     if turn is None:
         return CommandResult("Nothing has been sent to a model in this conversation yet.", ok=False)
     found = context_summary(turn.packet)
@@ -162,6 +169,18 @@ def _mode(mode: Conversation.Mode) -> Callable[[ToolContext, str], CommandResult
         return CommandResult(f"From the next message on: {mode.label.lower()}.", data={"mode": mode.value})
 
     return run
+
+
+def _model(context: ToolContext, argument: str) -> CommandResult:
+    if not argument:
+        names = ", ".join(f"`{choice.value or DEFAULT}` ({choice.label})" for choice in model_choices())
+        return CommandResult(f"Models of this site: {names}.")
+    choice = model_named(argument)
+    if choice is None:
+        return CommandResult(f"No model is called `{argument[:100]}`. `/model` lists them.", ok=False)
+    conversation_set_model(conversation=context.conversation, model=choice.value)
+    data = {"model": choice.value, "label": choice.label}
+    return CommandResult(f"From the next message on: {choice.label}.", data=data)
 
 
 def _new(context: ToolContext, _argument: str) -> CommandResult:
@@ -182,6 +201,15 @@ def _new(context: ToolContext, _argument: str) -> CommandResult:
 
 def _help(_context: ToolContext, _argument: str) -> CommandResult:
     return CommandResult("\n".join(f"- `{command.usage}` {command.help}" for command in COMMANDS.values()))
+
+
+def completions(models: Sequence[ModelChoice]) -> list[dict[str, str]]:
+    """What a composer offers after a slash: every command, and every model one of them may name."""
+    listed = [{"text": name, "usage": c.usage, "help": c.help} for name, c in COMMANDS.items()]
+    for choice in models:
+        text = f"/model {choice.value or DEFAULT}"
+        listed.append({"text": text, "usage": text, "help": choice.label})
+    return listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +237,7 @@ COMMANDS: Final[dict[str, _Command]] = {
     "/incognito": _Command("/incognito", "reads memory, writes none", _mode(_MODES.INCOGNITO)),
     "/temporary": _Command("/temporary", "neither reads nor writes memory", _mode(_MODES.TEMPORARY)),
     "/persistent": _Command("/persistent", "reads and writes memory again", _mode(_MODES.PERSISTENT)),
+    "/model": _Command("/model NAME", "picks the model, or lists them", _model),
     "/new": _Command("/new", "opens a new conversation", _new),
     "/help": _Command("/help", "lists the commands", _help),
 }

@@ -4,11 +4,14 @@ requests to remember obeyed. Deterministic, and plain about not being a model.""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crewsite.chat.constants import MEMORY_HITS, TOOL_SUMMARY_CHARS
 from crewsite.chat.keeping import TOOL_NAMES, keep
-from crewsite.llm.constants import CONNECT_HINT
+from crewsite.chat.models import Turn
+from crewsite.chat.relevance import worth_showing
+from crewsite.llm.constants import CONNECT_HINT, MEMORY_MODEL
 from crewsite.search.recall import Recall, search_all
 from crewsite.security.redaction import redact
 from memory.intents import Intent, detect, forget_query
@@ -28,17 +31,17 @@ def answer_from_memory(context: ToolContext, text: str) -> tuple[str, list[dict[
     intent = detect(text)
     if intent is not None:
         if not conversation.writes_memory:
-            return _ended(
-                f"This conversation is {conversation.mode}: nothing is written to memory from it."
-            ), []
+            refusal = f"This conversation is {conversation.mode}: nothing is written to memory from it."
+            return _ended(context, refusal), []
         sentence, call = _obey(context, intent)
-        return _ended(sentence), [call]
+        return _ended(context, sentence), [call]
     if not conversation.reads_memory:
-        return _ended("This conversation is temporary: memory is not read in it."), []
+        return _ended(context, "This conversation is temporary: memory is not read in it."), []
     found = search_all(query=text, workspace_id=context.workspace.pk, limit=MEMORY_HITS)
+    found = replace(found, hits=tuple(worth_showing(text, found.hits)))
     hint = f"To have it forgotten, send `/forget {what}`." if (what := forget_query(text)) else KEEP_HINT
     answer = recall_markdown(found, nothing=f"{NOTHING_FOUND} {hint}")
-    return _ended(f"{answer}\n\n{hint}" if what and found.hits else answer), []
+    return _ended(context, f"{answer}\n\n{hint}" if what and found.hits else answer), []
 
 
 def recall_markdown(found: Recall, *, nothing: str = NOTHING_FOUND) -> str:
@@ -70,5 +73,11 @@ def _obey(context: ToolContext, intent: Intent) -> tuple[str, dict[str, Any]]:
     return kept.text, call
 
 
-def _ended(text: str) -> str:
+def _ended(context: ToolContext, text: str) -> str:
+    """With the hint how to connect a model, once a conversation, and not where memory alone was chosen."""
+    answered = Turn.objects.filter(
+        conversation=context.conversation, model=MEMORY_MODEL, state=Turn.State.DONE
+    ).exclude(pk=context.turn_id)
+    if context.conversation.model == MEMORY_MODEL or answered.exists():
+        return text
     return f"{text}\n\n*{CONNECT_HINT}*"

@@ -1,28 +1,25 @@
-"""What the chat page shows before the first frame arrives: the list of conversations and the lines of one of
-them."""
+"""What the chat page shows of a conversation before the first frame arrives: the lines of its visible
+branch."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from django.db.models import Exists, OuterRef, Q
-from django.utils import timezone
+from django.db.models import Q
 
 from crewsite.chat.models import Turn
-from crewsite.conversations.models import Conversation, Message
+from crewsite.conversations.branches import Versions, versions_of
+from crewsite.conversations.models import Message
 from crewsite.conversations.rendering import render_markdown
 from lessons.models import Lesson
 from memory.models import EpisodicMemory, SemanticMemory
 
 if TYPE_CHECKING:
-    from crewsite.accounts.models import User
+    from crewsite.conversations.models import Conversation
 
-LIST_ROWS: Final = 200
 TRANSCRIPT_ROWS: Final = 200
-DAY_GROUPS: Final = (("Today", 1), ("Yesterday", 2), ("Previous 7 days", 8), ("Previous 30 days", 31))
 UNDOABLE: Final[dict[str, Any]] = {"lesson": Lesson, "semantic": SemanticMemory, "episodic": EpisodicMemory}
 ENDED_BADLY: Final = (Turn.State.FAILED, Turn.State.CANCELLED)
 ENDINGS: Final = {
@@ -31,12 +28,6 @@ ENDINGS: Final = {
     "length": "Cut off: the model reached the longest answer it may give.",
 }
 SHOWN_ROLES: Final = (Message.Role.USER, Message.Role.ASSISTANT, Message.Role.SYSTEM)
-
-
-@dataclass(frozen=True, slots=True)
-class ListGroup:
-    label: str
-    conversations: list[Conversation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +40,7 @@ class Line:
     cards: list[str] = field(default_factory=list)  # frames of tool calls as JSON, drawn by the page's script
     problem: str = ""
     can_retry: bool = False
+    versions: Versions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +51,9 @@ class Transcript:
     has_earlier: bool
 
 
-def conversation_groups(user: User | Any, query: str = "") -> list[ListGroup]:
-    """A person's conversations, newest first, under the day they were last used. A query looks in titles and
-    messages."""
-    rows = Conversation.objects.for_user(user).current()
-    if query:
-        said = Message.objects.filter(conversation=OuterRef("pk"), content__icontains=query)
-        rows = rows.filter(Q(title__icontains=query) | Exists(said))
-    today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    groups: dict[str, list[Conversation]] = {}
-    for row in rows.order_by("-pinned", "-last_activity_at")[:LIST_ROWS]:
-        label = "Pinned" if row.pinned else _day_label(today, row.last_activity_at)
-        groups.setdefault(label, []).append(row)
-    return [ListGroup(label, found) for label, found in groups.items()]
-
-
-def _day_label(today: Any, at: Any) -> str:
-    for label, days in DAY_GROUPS:
-        if at >= today - timedelta(days=days - 1):
-            return label
-    return "Older"
-
-
 def transcript(conversation: Conversation, *, whole: bool = False) -> Transcript:
     """The last lines, or all of them. Constant queries whatever the length."""
-    rows = conversation.messages.filter(role__in=SHOWN_ROLES).order_by("-seq")
+    rows = conversation.messages.filter(is_current=True, role__in=SHOWN_ROLES).order_by("-seq")
     newest = list(rows if whole else rows[: TRANSCRIPT_ROWS + 1])
     has_earlier = not whole and len(newest) > TRANSCRIPT_ROWS
     messages = newest[:TRANSCRIPT_ROWS][::-1] if has_earlier else newest[::-1]
@@ -92,8 +62,9 @@ def transcript(conversation: Conversation, *, whole: bool = False) -> Transcript
     answered = {turn.assistant_message_id: turn for turn in turns if turn.assistant_message_id}
     active = [turn for turn in turns if _still_running(turn)]
     gone = _gone_rows(messages)
+    versions = versions_of([message for message in messages if message.pk in asked])
     lines = [
-        _line(message, asked.get(message.pk), answered.get(message.pk), gone)
+        _line(message, asked.get(message.pk), answered.get(message.pk), gone, versions.get(message.pk))
         for message in messages
         if not _still_running(answered.get(message.pk))
     ]
@@ -140,7 +111,13 @@ def _card(call: dict[str, Any], gone: set[tuple[str, int]]) -> str:
     )
 
 
-def _line(message: Message, asked: Turn | None, answered: Turn | None, gone: set[tuple[str, int]]) -> Line:
+def _line(
+    message: Message,
+    asked: Turn | None,
+    answered: Turn | None,
+    gone: set[tuple[str, int]],
+    versions: Versions | None,
+) -> Line:
     if message.role == Message.Role.USER:
         lost = asked is not None and asked.assistant_message_id is None and asked.state in ENDED_BADLY
         return Line(
@@ -149,6 +126,7 @@ def _line(message: Message, asked: Turn | None, answered: Turn | None, gone: set
             asked,
             problem=(asked.error or "Stopped.") if asked is not None and lost else "",
             can_retry=lost and asked is not None and asked.retryable,
+            versions=versions,
         )
     problem = ENDINGS.get(message.finish_reason, "")
     if answered is not None and answered.state == Turn.State.FAILED:

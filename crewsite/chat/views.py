@@ -1,5 +1,5 @@
 """The chat page: list, transcript, new conversation, and the context drawer of a turn. Answers stream over
-the websocket."""
+the websocket; what changes or exports a conversation is `conversation_views`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from crewsite.accounts.models import DEFAULT_SLUG, Role, Workspace
+from crewsite.chat.commands import completions
+from crewsite.chat.connected import connected
+from crewsite.chat.listing import LIST_ROWS, conversation_list
+from crewsite.chat.model_choice import model_choices, model_named
 from crewsite.chat.models import Turn
 from crewsite.chat.packet_page import packet_page
-from crewsite.chat.transcript import conversation_groups, transcript
+from crewsite.chat.payloads import branch_mark
+from crewsite.chat.transcript import transcript
 from crewsite.conversations.models import Conversation
-from crewsite.conversations.services import conversation_archive, conversation_create, conversation_rename
+from crewsite.conversations.services import conversation_create
+from crewsite.search.constants import QUERY_CHARS_MAX
 from crewsite.security.origin import Surface
 from crewsite.security.text import clean
 
@@ -31,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def _writable(request: HttpRequest) -> list[Workspace]:
-    return list(Workspace.objects.for_user(request.user, at_least=Role.MEMBER))
+    return list(_default_first(Workspace.objects.for_user(request.user, at_least=Role.MEMBER)))
 
 
 def _default_first(workspaces: QuerySet[Workspace]) -> QuerySet[Workspace]:
@@ -39,16 +45,28 @@ def _default_first(workspaces: QuerySet[Workspace]) -> QuerySet[Workspace]:
     return workspaces.order_by(is_default, "name")
 
 
-def _list_context(request: HttpRequest) -> dict[str, Any]:
-    query = clean(request.GET.get("q", "")).strip()
-    return {"query": query, "groups": conversation_groups(request.user, query)}
+def list_context(request: HttpRequest) -> dict[str, Any]:
+    query = clean(request.GET.get("q", "")).strip()[:QUERY_CHARS_MAX]
+    rows = request.GET.get("rows", "")[:4]
+    count = int(rows) if rows.isascii() and rows.isdigit() and int(rows) else LIST_ROWS
+    archived = "archived" in request.GET
+    listing = conversation_list(request.user, query, archived=archived, rows=count)
+    return {"query": query, "listing": listing, "archived": archived}
 
 
 @require_GET
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """The empty state: pick a mode, see three examples, start a conversation."""
-    context = {**_list_context(request), "workspaces": _writable(request), "modes": Conversation.Mode}
+    """The empty state: pick a mode and a model, see three examples and what is connected, start."""
+    models = model_choices()
+    context = {
+        **list_context(request),
+        "workspaces": _writable(request),
+        "modes": Conversation.Mode,
+        "models": models,
+        "connected": connected(request.user),
+        "completions": completions(models),
+    }
     return render(request, "chat/home.html", context)
 
 
@@ -58,18 +76,24 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     found = get_object_or_404(
         Conversation.objects.for_user(request.user).select_related("workspace"), pk=conversation_id
     )
-    lines = transcript(found, whole="all" in request.GET)
-    return render(
-        request,
-        "chat/conversation.html",
-        {**_list_context(request), "conversation": found, "transcript": lines},
-    )
+    models = model_choices()
+    context = {
+        **list_context(request),
+        "conversation": found,
+        "branch": branch_mark(found),
+        "transcript": transcript(found, whole="all" in request.GET),
+        "modes": Conversation.Mode,
+        "models": models,
+        "completions": completions(models),
+    }
+    template = "chat/_lines.html" if request.headers.get("X-Fragment") else "chat/conversation.html"
+    return render(request, template, context)
 
 
 @require_GET
 @login_required
-def conversation_list(request: HttpRequest) -> HttpResponse:
-    return render(request, "chat/_list.html", _list_context(request))
+def conversation_rows(request: HttpRequest) -> HttpResponse:
+    return render(request, "chat/_list.html", list_context(request))
 
 
 @require_POST
@@ -82,31 +106,15 @@ def conversation_new(request: HttpRequest) -> HttpResponse:
     chosen = workspaces.filter(slug=slug) if slug else _default_first(workspaces)
     workspace = get_object_or_404(chosen[:1])
     mode = request.POST.get("mode", "")
+    model = model_named(clean(request.POST.get("model", "")))
     created = conversation_create(
         owner=cast("User", request.user),
         workspace=workspace,
         surface=Surface.WEB,
         mode=mode if mode in Conversation.Mode.values else Conversation.Mode.PERSISTENT,
+        model=model.value if model else "",
     )
     return redirect("chat:conversation", conversation_id=created.pk)
-
-
-@require_POST
-@login_required
-def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    found = get_object_or_404(Conversation.objects.for_user(request.user), pk=conversation_id)
-    if title := request.POST.get("title", "").strip():
-        conversation_rename(conversation=found, title=title)
-    return redirect("chat:conversation", conversation_id=found.pk)
-
-
-@require_POST
-@login_required
-def archive(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    conversation_archive(
-        conversation=get_object_or_404(Conversation.objects.for_user(request.user), pk=conversation_id)
-    )
-    return redirect("chat:home")
 
 
 @require_GET

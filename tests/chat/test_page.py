@@ -186,7 +186,7 @@ def test_the_page_asks_the_same_number_of_queries_for_any_length(
     client = signed_in(alice)
     for _ in range(20):
         exchange(talk)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(15):
         client.get(url(talk))
 
 

@@ -1,5 +1,5 @@
 // Tool cards: what a tool was asked and what came of it, with Undo where something was saved.
-import { fromTemplate, setIcon, show } from "./dom.js";
+import { fromTemplate, make, setIcon, show } from "./dom.js";
 
 const TOOLS = {
   learn_add: { doing: "Saving a lesson…", done: "Lesson", icon: "lesson" },
@@ -27,6 +27,7 @@ const FACT_OUTCOMES = {
   unchanged: "Already known",
   refused: "Not saved",
 };
+const OPEN = new Set(["running", "asking"]);
 const UNDOABLE = new Set(["inserted", "enriched", "replaced", "created", "updated", "stored"]);
 
 const asText = (value) => (value == null ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
@@ -35,12 +36,28 @@ export function fillCard(card, frame) {
   const data = frame.data ?? {};
   const tool = TOOLS[frame.name] ?? { doing: `${frame.name}…`, done: frame.name, icon: "tool" };
   const broken = frame.state === "failed" || frame.state === "denied";
-  setIcon(card.querySelector(".tool-icon"), broken ? "alert" : tool.icon);
+  setIcon(card.querySelector(".tool-icon"), broken ? "alert" : frame.state === "asking" ? "shield" : tool.icon);
   card.dataset.state = frame.state ?? "done";
-  card.querySelector(".tool-title").textContent = frame.state === "running" ? tool.doing : tool.done;
+  const titles = { running: tool.doing, asking: `Allow “${frame.name}”?`, denied: `Not allowed: ${frame.name}` };
+  card.querySelector(".tool-title").textContent = titles[frame.state] ?? tool.done;
   fillDetails(card, frame);
-  if (frame.state !== "running" && data.outcome) fillOutcome(card, frame);
+  fillChoices(card, frame);
+  if (!OPEN.has(frame.state) && data.outcome) fillOutcome(card, frame);
   if (frame.gone) undone(card);
+}
+
+// What the model waits for: one button for each thing the person may say.
+function fillChoices(card, frame) {
+  const row = card.querySelector(".tool-choices");
+  const choices = frame.state === "asking" ? frame.choices ?? [] : [];
+  row.replaceChildren(...choices.map((choice) => {
+    const button = make("button", `btn btn-s${choice.allows ? " btn-primary" : ""}`, choice.label);
+    button.type = "button";
+    Object.assign(button.dataset, { act: "answer", call: frame.id, choice: choice.id });
+    return button;
+  }));
+  show(row, choices.length > 0);
+  if (choices.length) card.querySelector(".tool-more").open = true;
 }
 
 function fillDetails(card, frame) {

@@ -1,4 +1,5 @@
 // The message box: grows with its text, sends on Enter, keeps a draft for each conversation in this tab.
+import { setUpCompletion } from "./complete.js";
 import { byId, show } from "./dom.js";
 
 const FIRST_MESSAGE = "crew-first-message";
@@ -50,12 +51,18 @@ export function takeFirstMessage() {
   return text;
 }
 
-export function setUpComposer({ conversation, onSend, onStop }) {
+export function setUpComposer({ conversation, onSend, onStop, onUp }) {
   const form = byId("composer");
   const box = byId("composer-text");
   const draft = `crew-draft-${conversation}`;
   box.value ||= sessionStorage.getItem(draft) ?? "";
+  setUpCompletion(box);
   autosize(box);
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowUp" || box.value || event.isComposing) return;
+    event.preventDefault();
+    onUp();
+  });
   sendOnEnter(box, form);
   box.addEventListener("input", () => sessionStorage.setItem(draft, box.value));
   form.addEventListener("submit", (event) => {

@@ -1,12 +1,12 @@
 // One live conversation: turns what a person does into frames, and frames into what the page shows.
+import { messageActs } from "./acts.js";
 import { announce } from "./announce.js";
-import { drawStoredCards, undoFailed } from "./cards.js";
+import { drawStoredCards } from "./cards.js";
 import { setUpComposer, takeFirstMessage } from "./composer.js";
-import { openContext } from "./dialogs.js";
 import { byId, make, show } from "./dom.js";
 import { handlers } from "./frames.js";
 import { refreshList } from "./list.js";
-import { copyText, decorate } from "./prose.js";
+import { decorate } from "./prose.js";
 import { followBottom } from "./scroll.js";
 import { Connection } from "./socket.js";
 import * as thread from "./thread.js";
@@ -21,18 +21,23 @@ const GONE = {
 
 export function startConversation() {
   const root = byId("chat");
-  const unsent = new Map(); // client key -> text, until the server has it
+  const inner = byId("messages-inner");
+  const unsent = new Map(); // client key -> fields of the frame, until the server has it
   const scroll = followBottom();
-  const composer = setUpComposer({ conversation: root.dataset.conversation, onSend: send, onStop: stop });
+  const composer = setUpComposer({ conversation: root.dataset.conversation, onSend: send, onStop: stop, onUp: editLast });
   const connection = new Connection(root.dataset.socket, { onFrame, onState });
   const running = new Set(root.dataset.running.split(" ").filter(Boolean));
-  const context = { connection, unsent, running, notify, settle, greet };
-  const on = handlers(context);
+  const on = handlers({ connection, unsent, running, notify, settle, greet, reread, refused });
+  const acts = messageActs({ connection, edit, showVersion });
+  let versionShown = null;
 
-  for (const turn of running) thread.answerOf(turn);
-  drawStoredCards(byId("messages-inner"));
-  byId("messages-inner").querySelectorAll(".prose").forEach(decorate);
-  byId("messages-inner").addEventListener("click", act);
+  drawLines();
+  inner.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-act]");
+    if (button) acts[button.dataset.act]?.(button.closest(".msg"), button);
+  });
+  byId("pick-mode").addEventListener("change", (event) => connection.send("command", { text: `/${event.target.value}` }));
+  byId("pick-model")?.addEventListener("change", (event) => connection.send("command", { text: `/model ${event.target.value || "default"}` }));
   settle();
   connection.open();
 
@@ -40,11 +45,33 @@ export function startConversation() {
     on[frame.type]?.(frame);
   }
 
+  function drawLines() {
+    for (const turn of running) thread.answerOf(turn);
+    drawStoredCards(inner);
+    thread.stampAll(inner);
+    inner.querySelectorAll(".prose").forEach(decorate);
+  }
+
+  // The lines of the branch that is visible by now, as the server renders them.
+  async function reread() {
+    const answer = await fetch(location.href, { headers: { "X-Fragment": "1" }, credentials: "same-origin" });
+    if (!answer.ok || answer.redirected) return location.reload();
+    inner.innerHTML = await answer.text(); // our own template, escaped on the server
+    thread.forget();
+    drawLines();
+    const button = versionShown && thread.byMessage(versionShown)?.querySelector(".versions button:not(:disabled)");
+    if (button) {
+      button.focus();
+      announce(`Version ${button.parentElement.querySelector(".versions-at").textContent}.`);
+    }
+    versionShown = null;
+  }
+
   // After each greeting: what was missed, then what was never received, then the text the start page brought along.
   function greet() {
     const [live] = thread.liveTurns();
     connection.send("resume", { after_seq: thread.lastSeq(), turn: live?.turn ?? null, offset: live?.offset ?? 0 });
-    for (const [key, text] of unsent) connection.send("send", { client_key: key, text });
+    for (const [key, fields] of unsent) connection.send("send", { client_key: key, ...fields });
     const first = takeFirstMessage();
     if (first && !document.querySelector(".msg-user")) send(first);
   }
@@ -65,10 +92,52 @@ export function startConversation() {
       if (!connection.send("command", { text })) notify("There is no connection right now. Try again in a moment.", "warn");
       return;
     }
+    thread.addUser(text, { clientKey: submit({ text }) });
+  }
+
+  function submit(fields) {
     const key = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
-    unsent.set(key, text);
-    thread.addUser(text, { clientKey: key });
-    connection.send("send", { client_key: key, text });
+    unsent.set(key, fields);
+    connection.send("send", { client_key: key, ...fields });
+    return key;
+  }
+
+  // The same question in other words, or once more: what followed it becomes another version.
+  function edit(question, text) {
+    question.querySelector(".msg-body").textContent = text;
+    question.toggleAttribute("data-pending", true);
+    question.dataset.key = submit({ text, edits: Number(question.dataset.id) });
+    scroll.follow();
+  }
+
+  // What the server would not take goes back to where it came from.
+  function refused(key) {
+    const fields = unsent.get(key);
+    unsent.delete(key);
+    if (!fields) return;
+    if (fields.edits) reread();
+    else document.querySelector(`.msg-user[data-key="${key}"]`)?.remove();
+    const box = byId("composer-text");
+    if (!box.value) box.value = fields.text;
+    box.dispatchEvent(new Event("input"));
+  }
+
+  function showVersion(button) {
+    if (!button.dataset.message) return;
+    versionShown = button.dataset.message;
+    connection.send("branch", { message: Number(versionShown) });
+  }
+
+  function last(selector) {
+    return [...inner.querySelectorAll(selector)].at(-1);
+  }
+
+  function press(act) {
+    last(`.msg-assistant [data-act=${act}]`)?.click();
+  }
+
+  function editLast() {
+    if (!running.size) last(".msg-user[data-turn] [data-act=edit]")?.click();
   }
 
   function stop() {
@@ -77,6 +146,7 @@ export function startConversation() {
 
   function settle(spoken) {
     composer.running(running.size > 0);
+    root.toggleAttribute("data-busy", running.size > 0);
     if (spoken) announce(spoken);
     if (spoken !== undefined) refreshList();
   }
@@ -91,28 +161,10 @@ export function startConversation() {
     announce(text);
   }
 
-  function act(event) {
-    const button = event.target.closest("[data-act]");
-    if (!button) return;
-    const message = button.closest(".msg");
-    const body = message?.querySelector(".msg-body");
-    const text = () => thread.sourceOf.get(message) ?? body.innerText.trim();
-    const actions = {
-      copy: () => copyText(text(), button),
-      context: () => openContext(message.dataset.turn),
-      remember: () => {
-        const chosen = getSelection();
-        const part = chosen && !chosen.isCollapsed && message.contains(chosen.anchorNode) ? chosen.toString() : text();
-        connection.send("command", { text: `/remember ${part.trim()}` });
-      },
-      retry: () => connection.send("retry", { turn: message.dataset.turn }),
-      undo: () => {
-        button.disabled = connection.send("undo", { kind: button.dataset.kind, id: Number(button.dataset.id) });
-        setTimeout(undoFailed, 8000);
-      },
-    };
-    actions[button.dataset.act]?.();
-  }
-
-  return { stop };
+  return {
+    stop,
+    copy: () => press("copy"),
+    context: () => press("context"),
+    again: () => running.size || press("again"),
+  };
 }

@@ -12,6 +12,7 @@ export function setUpDialogs() {
 }
 
 export function openHelp() {
+  byId("row-menu")?.hidePopover();
   const dialog = byId("help");
   if (!dialog.open) dialog.showModal();
 }

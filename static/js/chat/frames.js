@@ -2,7 +2,7 @@
 import { announce } from "./announce.js";
 import { markUndone, undoFailed } from "./cards.js";
 import { byId, show } from "./dom.js";
-import { refreshList } from "./list.js";
+import { refreshList, showTitle } from "./list.js";
 import * as thread from "./thread.js";
 
 const MODES = {
@@ -28,24 +28,46 @@ function showMode(mode) {
   badge.textContent = MODES[mode] ?? mode;
   badge.classList.toggle("badge-good", mode === "persistent");
   byId("chat").dataset.writes = mode === "persistent" ? "1" : "";
+  byId("pick-mode").value = mode;
 }
 
-export function handlers({ connection, unsent, running, notify, settle, greet }) {
+function showModel(name, value) {
+  const badge = byId("model-badge");
+  const picker = byId("pick-model");
+  badge.textContent = name === "memory" ? "No model connected" : name ?? "";
+  show(badge, Boolean(name) && !picker);
+  if (!picker || value === undefined) return;
+  if (![...picker.options].some((option) => option.value === value)) picker.append(new Option(name, value));
+  picker.value = value;
+}
+
+export function handlers({ connection, unsent, running, notify, settle, greet, reread, refused }) {
   return {
     hello(frame) {
       if (frame.mode) showMode(frame.mode);
-      const badge = byId("model-badge");
-      badge.textContent = frame.model === "memory" ? "No model connected" : frame.model ?? "";
-      show(badge, Boolean(frame.model));
+      showModel(frame.model);
       const limits = (frame.degraded ?? []).filter((code) => !code.startsWith("llm_"));
       byId("limits-badge").title = limits.join(", ");
       show(byId("limits-badge"), limits.length > 0);
-      greet();
+      if (frame.branch !== undefined && frame.branch !== byId("lines").dataset.branch) reread().then(greet);
+      else greet();
+    },
+    branch(frame) {
+      if (frame.hidden === null) {
+        reread();
+        return;
+      }
+      byId("lines").dataset.branch = frame.branch;
+      thread.hide(frame.hidden);
+    },
+    title(frame) {
+      showTitle(frame.title);
+      refreshList();
     },
     message(frame) {
       const message = frame.message ?? frame;
-      if (frame.client_key) unsent.delete(frame.client_key);
-      if (message.role === "user") thread.confirmUser(message, frame.client_key ?? message.client_key);
+      unsent.delete(message.client_key);
+      if (message.role === "user") thread.confirmUser(message, message.client_key);
       else if (message.role === "system") thread.addNote({ text: message.content, html: message.html });
       else showAnswer(message, frame);
     },
@@ -53,6 +75,8 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
       if (frame.client_key) unsent.delete(frame.client_key);
       const known = document.querySelector(`.msg-assistant[data-turn="${frame.turn}"]`);
       running.add(frame.turn);
+      const asked = thread.byMessage(frame.message);
+      if (asked) asked.dataset.turn = frame.turn;
       if (known && !known.hasAttribute("data-live")) thread.restart(frame.turn);
       else thread.answerOf(frame.turn);
       for (const note of document.querySelectorAll(`.note[data-waiting="${frame.turn}"]`)) note.remove();
@@ -67,6 +91,7 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
       connection.send("resume", { after_seq: thread.lastSeq(), turn: frame.turn, offset: live.offset });
     },
     tool(frame) {
+      if (frame.state === "asking") announce(`The model asks to use ${frame.name}. Allow or deny it.`);
       if (frame.turn) thread.applyTool(frame.turn, frame);
       else thread.addCard(frame);
     },
@@ -84,6 +109,7 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
     notice(frame) {
       const data = frame.data ?? {};
       if (data.mode) showMode(data.mode);
+      if (data.label) showModel(data.label, data.model);
       if (data.open) location.assign(data.open);
       if (data.undone) markUndone(data.undone.kind, data.undone.id);
       else if (data.outcome) thread.addCard({ name: data.kind === "lesson" ? "learn_add" : "memory_remember", state: "done", result: frame.text, data });
@@ -91,7 +117,7 @@ export function handlers({ connection, unsent, running, notify, settle, greet })
       announce(frame.text);
     },
     error(frame) {
-      if (frame.client_key) unsent.delete(frame.client_key);
+      if (frame.client_key) refused(frame.client_key);
       if (frame.code === "not_found" && frame.kind && frame.id) markUndone(frame.kind, frame.id);
       undoFailed();
       notify(frame.message ?? frame.code, "error");

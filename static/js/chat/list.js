@@ -2,6 +2,8 @@
 import { byId, show } from "./dom.js";
 
 const TYPING_PAUSE_MS = 180;
+const isArchive = new URLSearchParams(location.search).has("archived");
+let rows = "";
 
 async function fragment(url) {
   const answer = await fetch(url, { headers: { "X-Fragment": "1" }, credentials: "same-origin" });
@@ -13,6 +15,8 @@ export async function refreshList() {
   const url = new URL(form.dataset.listUrl, location.href);
   const query = byId("list-search").value.trim();
   if (query) url.searchParams.set("q", query);
+  if (isArchive) url.searchParams.set("archived", "");
+  if (rows) url.searchParams.set("rows", rows);
   const html = await fragment(url).catch(() => null);
   if (html === null) return;
   byId("chat-list-body").innerHTML = html; // our own template, escaped on the server
@@ -20,9 +24,20 @@ export async function refreshList() {
   const current = here && document.querySelector(`.list-item[data-conversation="${here}"]`);
   if (!current) return;
   current.setAttribute("aria-current", "page");
-  const title = current.querySelector(".list-title").textContent;
+  showTitle(current.querySelector(".list-title").textContent);
+}
+
+export function showTitle(title) {
   byId("thread-title").textContent = title;
+  byId("thread-more").dataset.title = title;
   document.title = `${title} · Crewsite`;
+}
+
+export async function showRows(count) {
+  const last = document.querySelectorAll(".list-item").length - 1;
+  rows = count;
+  await refreshList();
+  document.querySelectorAll(".list-item")[last]?.focus();
 }
 
 export function setUpList() {

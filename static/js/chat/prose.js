@@ -3,8 +3,20 @@ import { make } from "./dom.js";
 
 const SAID_MS = 1600;
 
+// Over plain http to another host there is no clipboard interface.
+function copyOldWay(text) {
+  const box = make("textarea", "sr-only");
+  box.value = text;
+  const focused = document.activeElement;
+  document.body.append(box);
+  box.select();
+  document.execCommand("copy");
+  box.remove();
+  focused?.focus();
+}
+
 export async function copyText(text, button) {
-  await navigator.clipboard.writeText(text);
+  await (navigator.clipboard?.writeText(text) ?? copyOldWay(text));
   const label = button.querySelector("span") ?? button;
   const before = label.textContent;
   if (before === "Copied") return;

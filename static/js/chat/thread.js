@@ -31,7 +31,7 @@ export function addUser(text, { clientKey, isCommand = false } = {}) {
 }
 
 export function confirmUser(message, clientKey) {
-  if (message.id && document.querySelector(`.msg[data-id="${message.id}"]`)) return;
+  if (message.id && byMessage(message.id)) return;
   const pending = [...document.querySelectorAll(".msg-user[data-pending]")];
   const body = (node) => node.querySelector(".msg-body").textContent;
   const node = pending.find((one) => clientKey && one.dataset.key === clientKey)
@@ -39,9 +39,39 @@ export function confirmUser(message, clientKey) {
     ?? addUser(message.content);
   node.removeAttribute("data-pending");
   node.dataset.id = message.id ?? "";
+  if (message.turn) node.dataset.turn = message.turn;
   if (message.seq) node.dataset.seq = message.seq;
   if (message.created_at) stamp(node, message.created_at);
+  if (message.versions) showVersions(node, message.versions);
 }
+
+export const byMessage = (id) => document.querySelector(`.msg[data-id="${id}"]`);
+
+// Which version of a question this is, and the way to those beside it.
+function showVersions(node, { ids, at }) {
+  show(node.querySelector(".versions"), ids.length > 1);
+  node.querySelector(".versions-at").textContent = `${at} of ${ids.length}`;
+  for (const [act, id] of [["before", ids[at - 2]], ["after", ids[at]]]) {
+    const button = node.querySelector(`[data-act=${act}]`);
+    button.dataset.message = id ?? "";
+    button.disabled = id === undefined;
+  }
+}
+
+export function hide(ids) {
+  for (const id of ids) byMessage(id)?.remove();
+}
+
+export function stampAll(scope) {
+  for (const time of scope.querySelectorAll(".act-time[datetime]")) stamp(time.closest(".msg"), time.dateTime);
+}
+
+// The lines were read anew: what was being written is written into new ones.
+export function forget() {
+  turns.clear();
+}
+
+export const questionOf = (answer) => document.querySelector(`.msg-user[data-turn="${answer.dataset.turn}"]`);
 
 // What a command answered: shown to this person, not part of the transcript.
 export function addNote({ text, html, level, data }) {

@@ -1,0 +1,125 @@
+"""The list of conversations beside the chat: by the day they were last used, or what a search finds in titles
+and in what was said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from django.utils import timezone
+
+from crewsite.accounts.models import Workspace
+from crewsite.conversations.indexing import KIND
+from crewsite.conversations.models import Conversation, Message
+from crewsite.search.recall import Asker, search_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from uuid import UUID
+
+    from crewsite.accounts.models import User
+
+LIST_ROWS: Final = 60  # a page of the list; the first load stays small
+SEARCH_ROWS: Final = 40
+EXCERPT_CHARS: Final = 90
+EXCERPT_BEFORE_CHARS: Final = 30
+DAY_GROUPS: Final = (("Today", 1), ("Yesterday", 2), ("Previous 7 days", 8), ("Previous 30 days", 31))
+
+
+@dataclass(frozen=True, slots=True)
+class ListItem:
+    conversation: Conversation
+    excerpt: str = ""
+
+
+@dataclass(slots=True)
+class ListGroup:
+    label: str
+    items: list[ListItem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """`more` is how many rows to ask for to see older ones; 0 when there are none."""
+
+    groups: list[ListGroup]
+    more: int = 0
+
+
+def conversation_list(
+    user: User | Any, query: str = "", *, archived: bool = False, rows: int = LIST_ROWS
+) -> Listing:
+    """A person's own conversations, pinned and newest first. A query finds archived ones too."""
+    mine = Conversation.objects.for_user(user)
+    if query:
+        return Listing(_found(user, query))
+    shown = mine.filter(archived_at__isnull=not archived).order_by("-pinned", "-last_activity_at", "-pk")
+    found = list(shown[: rows + 1])
+    today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    groups: dict[str, ListGroup] = {}
+    for row in found[:rows]:
+        label = "Pinned" if row.pinned else _day_label(today, row.last_activity_at)
+        label = "Archived" if archived else label
+        groups.setdefault(label, ListGroup(label)).items.append(ListItem(row))
+    return Listing(list(groups.values()), more=rows + LIST_ROWS if len(found) > rows else 0)
+
+
+def _day_label(today: Any, at: Any) -> str:
+    for label, days in DAY_GROUPS:
+        if at >= today - timedelta(days=days - 1):
+            return label
+    return "Older"
+
+
+def _found(user: User, query: str) -> list[ListGroup]:
+    mine = Conversation.objects.for_user(user).select_related("workspace")
+    titled = list(mine.filter(title__icontains=query).order_by("-last_activity_at")[:SEARCH_ROWS])
+    excerpts = _said(user, query)
+    rows = {row.pk: row for row in mine.filter(pk__in=excerpts)}
+    said = [ListItem(rows[pk], text) for pk, text in excerpts.items() if pk in rows]
+    groups = [
+        ListGroup("In titles", [ListItem(row, excerpts.get(row.pk, "")) for row in titled]),
+        ListGroup("In what was said", [item for item in said if item.conversation not in titled]),
+    ]
+    return [group for group in groups if group.items]
+
+
+def _said(user: User, query: str) -> dict[UUID, str]:
+    """Conversations in which the words were said, as they stand or in another form, with the place."""
+    found: dict[UUID, str] = {}
+    for message in [*_literally(user, query), *_by_index(user, query)]:
+        if len(found) < SEARCH_ROWS:
+            found.setdefault(message.conversation_id, excerpt(message.content, query))
+    return found
+
+
+def _literally(user: User, query: str) -> Iterable[Message]:
+    said = Message.objects.filter(
+        conversation__in=Conversation.objects.for_user(user),
+        is_current=True,
+        role__in=(Message.Role.USER, Message.Role.ASSISTANT),
+        content__icontains=query,
+    )
+    return said.only("conversation_id", "content").order_by("-pk")[: SEARCH_ROWS * 4]
+
+
+def _by_index(user: User, query: str) -> Iterator[Message]:
+    """What the search of transcripts finds by its words; nearness alone would find something for anything."""
+    for workspace in Workspace.objects.for_user(user):
+        found = search_all(
+            query=query, workspace_id=workspace.pk, kinds=(KIND,), limit=SEARCH_ROWS, asker=Asker(user.pk)
+        )
+        ids = [hit.object_id for hit in found.hits if "keyword" in hit.legs]
+        rows = Message.objects.only("conversation_id", "content").in_bulk(ids)
+        yield from (rows[pk] for pk in ids if pk in rows)
+
+
+def excerpt(text: str, query: str) -> str:
+    """A line of the text around the first word of the query that stands in it."""
+    line = " ".join(text.split())
+    places = [line.casefold().find(word.casefold()) for word in (query, *query.split())]
+    at = next((place for place in places if place >= 0), 0)
+    start = max(0, at - EXCERPT_BEFORE_CHARS)
+    piece = line[start : start + EXCERPT_CHARS]
+    return f"{'…' if start else ''}{piece}{'…' if start + EXCERPT_CHARS < len(line) else ''}"

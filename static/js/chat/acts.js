@@ -1,0 +1,48 @@
+// What the buttons under a message do.
+import { undoFailed } from "./cards.js";
+import { openContext } from "./dialogs.js";
+import { byId } from "./dom.js";
+import { startEdit } from "./edit.js";
+import { copyText } from "./prose.js";
+import * as thread from "./thread.js";
+
+const UNDO_WAIT_MS = 8000;
+
+function textOf(message) {
+  return thread.sourceOf.get(message) ?? message.querySelector(".msg-body").innerText.trim();
+}
+
+// What is marked in a message, or all of it.
+function chosenText(message) {
+  const marked = getSelection();
+  return marked && !marked.isCollapsed && message.contains(marked.anchorNode) ? marked.toString() : textOf(message);
+}
+
+export function messageActs({ connection, edit, showVersion }) {
+  return {
+    copy: (message, button) => copyText(textOf(message), button),
+    context: (message) => openContext(message.dataset.turn),
+    remember: (message) => connection.send("command", { text: `/remember ${chosenText(message).trim()}` }),
+    retry: (message) => connection.send("retry", { turn: message.dataset.turn }),
+    edit: (message) => startEdit(message, (text) => edit(message, text)),
+    before: (_message, button) => showVersion(button),
+    after: (_message, button) => showVersion(button),
+    answer(_message, button) {
+      const { call, choice } = button.dataset;
+      const turn = button.closest(".msg").dataset.turn;
+      if (!connection.send("answer", { turn, call, choice })) return;
+      for (const one of button.parentElement.children) one.disabled = true;
+      byId("composer-text").focus();
+    },
+    again(message) {
+      const retry = message.querySelector("[data-act=retry]");
+      const question = thread.questionOf(message);
+      if (!retry.hidden) retry.click();
+      else if (question) edit(question, question.querySelector(".msg-body").textContent);
+    },
+    undo(_message, button) {
+      button.disabled = connection.send("undo", { kind: button.dataset.kind, id: Number(button.dataset.id) });
+      setTimeout(undoFailed, UNDO_WAIT_MS);
+    },
+  };
+}
