@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import copy
 import uuid
+from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 from django.db import models
 from django.utils import timezone
+
+
+RowGuard = Callable[[Any], None]
+"""Called by a write under its lock with the row as it stands, or None; raises to stop the write unwritten."""
 
 
 class Row(models.Model):

@@ -15,7 +15,8 @@ KEPT_SECONDS: Final = 1.0
 _kept: dict[str, tuple[float, Any]] = {}
 
 
-def _read(name: str) -> Any:
+def live_value(name: str) -> Any:
+    """Any live setting, for code that asks often."""
     read_at, value = _kept.get(name, (float("-inf"), None))
     if time.monotonic() - read_at >= KEPT_SECONDS:
         value = getattr(config, name)
@@ -31,21 +32,21 @@ config_updated.connect(forget, dispatch_uid="memory.live.forget")
 
 
 def extra_key_prefixes() -> tuple[str, ...]:
-    return parse_prefixes(_read("SEMANTIC_EXTRA_PREFIXES"))
+    return parse_prefixes(live_value("SEMANTIC_EXTRA_PREFIXES"))
 
 
 def episodic_max_rows() -> int:
-    return max(1, int(_read("EPISODIC_MAX_ROWS")))
+    return max(1, int(live_value("EPISODIC_MAX_ROWS")))
 
 
 def history_max_days() -> int:
-    return max(1, int(_read("HISTORY_MAX_DAYS")))
+    return max(1, int(live_value("HISTORY_MAX_DAYS")))
 
 
 def decay_by_tag() -> dict[str, float]:
     """`incident=0.01, standup=0.1` as rates per day. Entries that cannot be read are left out."""
     rates: dict[str, float] = {}
-    for part in _read("EPISODIC_DECAY_BY_TAG").split(","):
+    for part in live_value("EPISODIC_DECAY_BY_TAG").split(","):
         tag, _, rate = part.partition("=")
         try:
             rates[tag.strip()] = max(0.0, float(rate))

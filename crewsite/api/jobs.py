@@ -12,10 +12,11 @@ from rest_framework.response import Response
 
 from crewsite.accounts.jobs import job_rights, jobs_for
 from crewsite.accounts.models import Workspace
+from crewsite.api.base import PROBLEMS, CrewView, paged
 from crewsite.api.errors import Conflict
+from crewsite.api.lessons import NoFields
 from crewsite.api.pagination import NewestFirst
 from crewsite.api.serializers import PageQuery
-from crewsite.api.views import PROBLEMS, CrewView
 from crewsite.jobs import services
 from crewsite.jobs.models import Job
 
@@ -71,6 +72,8 @@ class JobRow(serializers.ModelSerializer[Job]):
 
 
 class JobView(CrewView):
+    in_workspace = False  # a job names its own
+
     def visible(self) -> Any:
         return jobs_for(self.person, token=self.token).with_retry()
 
@@ -100,14 +103,14 @@ class Jobs(JobView):
     @extend_schema(
         operation_id="jobs_list",
         parameters=[JobQuery],
-        responses={200: JobRow(many=True), **PROBLEMS},
+        responses={200: paged(JobRow), **PROBLEMS},
     )
     def get(self, request: Request) -> Response:
         """The newest first: an operator sees all, others those of their workspaces."""
         query = self.query(JobQuery)
         rows = self.visible()
         if query["workspace"]:
-            rows = rows.filter(workspace_id=self.workspace(query["workspace"]).pk)
+            rows = rows.filter(workspace_id=self.named_workspace(query["workspace"]).pk)
         for name in ("state", "kind"):
             if name in query:
                 rows = rows.filter(**{name: query[name]})
@@ -123,7 +126,7 @@ class JobDetail(JobView):
 
 
 class JobCancel(JobView):
-    @extend_schema(request=None, responses={200: JobRow, **PROBLEMS})
+    @extend_schema(operation_id="jobs_cancel", request=NoFields, responses={200: JobRow, **PROBLEMS})
     def post(self, request: Request, job_id: int) -> Response:
         """A queued job never begins; a running one stops at its next step. 409 when it has ended."""
         if not services.job_cancel(self.actable(job_id)):
@@ -132,7 +135,7 @@ class JobCancel(JobView):
 
 
 class JobRetry(JobView):
-    @extend_schema(request=None, responses={201: JobRow, **PROBLEMS})
+    @extend_schema(operation_id="jobs_retry", request=NoFields, responses={201: JobRow, **PROBLEMS})
     def post(self, request: Request, job_id: int) -> Response:
         """Queue a failed or cancelled job again as a new one. 409 when it is neither, or was retried."""
         again = services.job_retry(self.actable(job_id))

@@ -37,3 +37,7 @@ class LatestActivity(NewestFirst):
 
 class OldestFirst(NewestFirst):
     ordering = "seq"
+
+
+class LatestDay(NewestFirst):
+    ordering = ("-day", "-time", "-id")

@@ -9,10 +9,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from crewsite.accounts.models import Role
+from crewsite.api.base import MAX_ID, PROBLEMS, CrewView
 from crewsite.api.errors import Refused
 from crewsite.api.serializers import StrictSerializer, WorkspaceQuery
-from crewsite.api.views import PROBLEMS, CrewView
 from memory.explain import memory_explain
 from memory.layers import layer_of
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
     from memory.layers import MemoryLayer
 
-MAX_ID = 2**63 - 1  # what a row id can be in every database
 ROW = [
     OpenApiParameter(
         "kind",
@@ -114,25 +112,30 @@ class _RowView(CrewView):
 
 
 class Explain(_RowView):
-    @extend_schema(parameters=[*ROW, WorkspaceQuery], responses={200: ExplanationAnswer, **PROBLEMS})
+    @extend_schema(
+        operation_id="memory_explain",
+        parameters=[*ROW, WorkspaceQuery],
+        responses={200: ExplanationAnswer, **PROBLEMS},
+    )
     def get(self, request: Request, kind: str, row_id: int) -> Response:
         """Where a row came from, what replaced it, and into which conversations it was injected."""
-        workspace = self.workspace(self.query(WorkspaceQuery)["workspace"])
-        layer, row = self.row(workspace, kind, row_id)
+        self.query(WorkspaceQuery)
+        layer, row = self.row(self.workspace, kind, row_id)
         return Response(ExplanationAnswer(memory_explain(layer=layer, row=row, viewer=self.person)).data)
 
 
 class Restore(_RowView):
     @extend_schema(
+        operation_id="memory_restore",
         parameters=[*ROW, WorkspaceQuery],
         request=NoBody,
         responses={200: RestoreAnswer, **PROBLEMS},
     )
     def post(self, request: Request, kind: str, row_id: int) -> Response:
         """Bring back a deleted, superseded or replaced row; screened and compared anew, 422 when refused."""
-        workspace = self.workspace(self.query(WorkspaceQuery)["workspace"], at_least=Role.MEMBER)
-        NoBody(data=request.data).is_valid(raise_exception=True)
-        layer, row = self.row(workspace, kind, row_id)
+        self.query(WorkspaceQuery)
+        self.body(NoBody)
+        layer, row = self.row(self.workspace, kind, row_id)
         result = layer.restore(row=row, origin=self.origin, author=self.person)
         if result.outcome == "refused":
             raise Refused(result.message, code=result.code)

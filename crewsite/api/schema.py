@@ -1,10 +1,16 @@
-"""How the OpenAPI schema describes our tokens."""
+"""What the OpenAPI schema says of every operation beside its own parameters: how to authenticate, the headers
+of keys and versions.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter
+
+from crewsite.api.constants import IDEMPOTENCY_KEY_MAX_CHARS
 
 
 class CrewTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -13,3 +19,33 @@ class CrewTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untype
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
         return {"type": "http", "scheme": "bearer", "description": "From `crew token create --name NAME`."}
+
+
+class CrewSchema(AutoSchema):
+    """`DEFAULT_SCHEMA_CLASS`: adds the headers that `CrewView` reads."""
+
+    def get_override_parameters(self) -> list[Any]:
+        parameters: list[Any] = list(super().get_override_parameters())
+        if self.method == "POST":
+            parameters.append(_IDEMPOTENCY_KEY)
+        if self.method in getattr(self.view, "has_versions", ()):
+            parameters += [_IF_NONE_MATCH] if self.method == "GET" else [_IF_MATCH]
+        return parameters
+
+
+def _header(name: str, text: str, **schema: Any) -> OpenApiParameter:
+    return OpenApiParameter(
+        name, {"type": "string", **schema}, OpenApiParameter.HEADER, description=text, required=False
+    )
+
+
+_IDEMPOTENCY_KEY = _header(
+    "Idempotency-Key",
+    "The same request again under this key changes nothing and gets the same answer, for a day.",
+    minLength=1,
+    maxLength=IDEMPOTENCY_KEY_MAX_CHARS,
+    pattern=rf"^[!-~]{{1,{IDEMPOTENCY_KEY_MAX_CHARS}}}$",
+)
+_TAG = r'^(\*|"[0-9a-f]{32}")$'
+_IF_MATCH = _header("If-Match", "The ETag of what is being changed; 412 when it has changed.", pattern=_TAG)
+_IF_NONE_MATCH = _header("If-None-Match", "The ETag of what is known already; 304 when equal.", pattern=_TAG)

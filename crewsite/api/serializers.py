@@ -107,14 +107,6 @@ class Packet(serializers.Serializer[Any]):
     blocks = PacketBlock(many=True)
 
 
-class EmbeddingsAnswer(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(["absent", "loading", "ready", "failed"])
-    model_id = serializers.CharField(allow_blank=True)
-    dim = serializers.IntegerField()
-    error = serializers.CharField(allow_blank=True)
-    index = serializers.DictField(help_text="State of the indexes: documents, vectors, lag.")
-
-
 class ConversationRow(serializers.ModelSerializer[Conversation]):
     workspace: serializers.SlugRelatedField[Workspace] = serializers.SlugRelatedField(
         slug_field="slug", read_only=True

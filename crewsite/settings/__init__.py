@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "lessons",
     "crewsite.chat",
     "crewsite.mcp",
+    "crewsite.api",
     "crewsite.dashboard",
 ]
 
@@ -190,7 +191,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["crewsite.api.parsers.BoundedJSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "crewsite.api.schema.CrewSchema",
     "EXCEPTION_HANDLER": "crewsite.api.errors.problem_handler",
 }
 SPECTACULAR_SETTINGS = {
@@ -200,6 +201,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "WorkState": [(name, name.title()) for name in ("queued", "running", "done", "failed", "cancelled")],
+        "BlockState": ["admitted", "trimmed", "omitted"],
+        "EmbedderState": ["absent", "loading", "ready", "failed"],
+    },
 }
 KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 - a model, no secret
 # Its migrations make a table of its own even so, which nothing uses and which stops PostgreSQL from
@@ -237,6 +243,7 @@ CREW_SCHEDULES = [
     "crewsite.search.schedules.SCHEDULES",
     "memory.schedules.SCHEDULES",
     "crewsite.mcp.schedules.SCHEDULES",
+    "crewsite.api.schedules.SCHEDULES",
 ]
 # Functions without arguments: each minute after the heartbeat, and once in every worker process as it starts.
 CREW_HEARTBEAT_TASKS = ["crewsite.chat.services.turns_reap", "memory.consolidation.triggers.heartbeat"]

@@ -49,6 +49,19 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
         "Turns of one person that may run at once; further ones wait in order.",
         int,
     ),
+    "CHAT_TOOLS_APPROVED": (
+        "learn_*,memory_*,local_knowledge_search,skill_*",
+        (
+            "Tools a model may call in a chat without asking, separated by commas, * for any characters."
+            " Others ask the person, who has 60 s."
+        ),
+        str,
+    ),
+    "CHAT_TOOLS_DENIED": (
+        "",
+        "Tools no model may call in a chat, written the same way. Stronger than the approved ones.",
+        str,
+    ),
     "MODEL_WINDOWS": (
         "",
         (
@@ -70,6 +83,9 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
         "The model that answers: a connection, or connection:model. Empty: the environment's, else the first.",
         str,
     ),
+    "API_READS_PER_MINUTE": (600, "Requests a minute that read, for each API token or session.", int),
+    "API_WRITES_PER_MINUTE": (120, "Requests a minute that write, for each API token or session.", int),
+    "API_ANONYMOUS_PER_MINUTE": (30, "Requests a minute without a token, for each address.", int),
     "LLM_SMOL_MODEL": (
         "",
         "The model for small jobs such as titles, written the same way. Empty: the default model.",

@@ -28,18 +28,26 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from crewsite.accounts.models import User, Workspace
+    from crewsite.rows import RowGuard
     from crewsite.security.origin import Origin
 
 _CITATION: Final = re.compile(r"\[?(?:les:|#)(\d{1,18})\]?", re.IGNORECASE)
 
 
 def lesson_delete(
-    *, row: Lesson, origin: Origin, reason: str = "deleted", now: dt.datetime | None = None
+    *,
+    row: Lesson,
+    origin: Origin,
+    reason: str = "deleted",
+    now: dt.datetime | None = None,
+    guard: RowGuard | None = None,
 ) -> Lesson:
     """Tombstone one lesson. Deleting what is deleted already changes nothing."""
     with home_locked(row.home):
         row = Lesson.all_objects.select_related("home").get(pk=row.pk)
         if not row.is_deleted:
+            if guard is not None:
+                guard(row)
             event = MemoryEvent.Event.DELETE
             tombstone(row, origin=origin, reason=reason, now=now or timezone.now(), event=event)
     return row
@@ -141,6 +149,7 @@ def lesson_edit(
     pinned: bool = False,
     author: User | None = None,
     now: dt.datetime | None = None,
+    guard: RowGuard | None = None,
 ) -> LessonChange:
     """Change a live lesson in place, screened like a new one; the old wording stays as a superseded row."""
     draft = draft_of(rule=rule, negative=negative, category=category, scope=scope, pinned=pinned)
@@ -152,13 +161,18 @@ def lesson_edit(
         row = Lesson.all_objects.select_related("home").get(pk=row.pk)
         if row.is_deleted:
             return LessonChange("refused", row, "deleted", "The lesson is deleted; restore it first.")
+        if guard is not None:
+            guard(row)
         if draft == _draft_of_row(row):
             return LessonChange("unchanged", row)
+        rewords = replace(draft, pinned=row.pinned) != _draft_of_row(row)
+        if rewords and row.source == Source.USER_EXPLICIT and not origin.is_explicit:
+            return LessonChange("refused", row, "explicit_wins", "Only a person may reword what one taught.")
         twin = Lesson.objects.in_home(row.home).filter(key=draft.key).exclude(pk=row.pk).first()
         if twin is not None:
             return LessonChange("refused", row, "duplicate", f"les:{twin.pk} says it already.")
         before = describe(_draft_of_row(row))
-        if replace(draft, pinned=row.pinned) != _draft_of_row(row):
+        if rewords:
             keep_wording(row, now=now or timezone.now())
         row.key, row.rule, row.negative = draft.key, draft.rule, draft.negative
         row.category, row.scope, row.pinned = draft.category, draft.scope, draft.pinned

@@ -18,6 +18,7 @@ from memory.services.locks import home_locked
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
+    from crewsite.rows import RowGuard
     from crewsite.security.origin import Origin
 
 Document = TypeVar("Document", PreferencesDocument, ProjectsDocument)
@@ -41,6 +42,7 @@ def document_replace(
     author: User | None = None,
     now: dt.datetime | None = None,
     override_screen: bool = False,
+    guard: RowGuard | None = None,
 ) -> DocumentResult:
     """Put a new version in force. Empty or over-cap text is refused
     unless a person wrote it (the prompt cuts it then).
@@ -62,6 +64,8 @@ def document_replace(
         current = model._default_manager.filter(workspace=workspace, replaced_at__isnull=True).first()
         return DocumentResult("refused", current, refusal.code, refusal.message)
     with home_locked(workspace):
+        if guard is not None:
+            guard(model._default_manager.filter(workspace=workspace, replaced_at__isnull=True).first())
         return _put(model, workspace, text, origin, author, now)
 
 

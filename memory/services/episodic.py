@@ -31,6 +31,7 @@ from memory.services.review import review_add
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
+    from crewsite.rows import RowGuard
     from crewsite.security.origin import Origin
 
 KIND = "episodic"
@@ -122,13 +123,20 @@ def episodic_write(
 
 
 def episodic_delete(
-    *, row: EpisodicMemory, origin: Origin, reason: str = "deleted", now: dt.datetime | None = None
+    *,
+    row: EpisodicMemory,
+    origin: Origin,
+    reason: str = "deleted",
+    now: dt.datetime | None = None,
+    guard: RowGuard | None = None,
 ) -> EpisodicMemory:
     """Tombstone an episode. Deleting what is deleted already changes nothing."""
     with home_locked(row.home):
         row = EpisodicMemory.all_objects.get(pk=row.pk)
         if row.is_deleted:
             return row
+        if guard is not None:
+            guard(row)
         row.mark_deleted(reason=reason, now=now)
         row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
         document_delete(collection=collection_name(KIND, row.home_id), object_id=row.pk)

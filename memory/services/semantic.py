@@ -25,6 +25,7 @@ from memory.services.retire import retire_quoting_episodes
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
+    from crewsite.rows import RowGuard
     from crewsite.security.origin import Origin
 
 KIND = "semantic"
@@ -63,6 +64,7 @@ def semantic_write(
     author: User | None = None,
     now: dt.datetime | None = None,
     override_screen: bool = False,
+    guard: RowGuard | None = None,
 ) -> SemanticResult:
     """Set a key. A changed value keeps its predecessor,
     tombstoned as superseded and linked to the new row.
@@ -79,6 +81,8 @@ def semantic_write(
     embedding = embed_document(index_text(key, write.value)) if stores else None
     with home_locked(home):
         existing = _live(write)
+        if guard is not None:
+            guard(existing)
         return _apply(write, existing, decide(_claim_of(existing), write.claim), embedding)
 
 
@@ -105,13 +109,20 @@ def semantic_set_if_absent(
 
 
 def semantic_delete(
-    *, row: SemanticMemory, origin: Origin, reason: str = "deleted", now: dt.datetime | None = None
+    *,
+    row: SemanticMemory,
+    origin: Origin,
+    reason: str = "deleted",
+    now: dt.datetime | None = None,
+    guard: RowGuard | None = None,
 ) -> SemanticMemory:
     """Tombstone a fact. Deleting what is deleted already changes nothing."""
     with home_locked(row.home):
         row = SemanticMemory.all_objects.get(pk=row.pk)
         if row.is_deleted:
             return row
+        if guard is not None:
+            guard(row)
         row.mark_deleted(reason=reason, now=now)
         row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
         document_delete(collection=collection_name(KIND, row.home_id), object_id=row.pk)

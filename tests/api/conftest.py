@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -34,13 +35,16 @@ def caller(other_home: Workspace, alice: User, bob: User, charlie: User, vera: U
         client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
         return client
 
-    def call(who: str) -> APIClient:
+    def call(who: str, **options: object) -> APIClient:
         if who == "anonymous":
             return APIClient()
         if who == "session":
             client = APIClient()
             client.force_login(alice)
             return client
+        if who == "operator":
+            root = User.objects.filter(is_superuser=True).first() or make_user("root", is_superuser=True)
+            return by_token(root, **options)
         if who == "expired":
             return by_token(alice, now=timezone.now() - timedelta(days=100))
         if who == "read-only":
@@ -51,6 +55,12 @@ def caller(other_home: Workspace, alice: User, bob: User, charlie: User, vera: U
             make_member(alice, other_home, Role.OWNER)
             return by_token(alice, workspace=other_home)
         people = {"owner": alice, "member": bob, "viewer": vera, "stranger": charlie}
-        return by_token(people[who])
+        return by_token(people[who], **options)
 
     return call
+
+
+@pytest.fixture(autouse=True)
+def fresh_counters() -> None:
+    """No test meets the requests another has counted."""
+    cache.clear()

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient, APIRequestFactory, force_authenticate
 
 from crewsite.accounts.errors import SharingNeedsDecision
 from crewsite.api.errors import MEDIA_TYPE, field_errors, problem_handler
-from crewsite.api.views import Lessons
+from crewsite.api.lessons import Lessons
 from tests.factories import make_user
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def test_what_nobody_foresaw_is_a_problem_without_details(
     def broken(*args: object, **kwargs: object) -> None:
         raise RuntimeError("a secret path /root/x")
 
-    monkeypatch.setattr("crewsite.api.views.readiness", broken)
+    monkeypatch.setattr("crewsite.api.status.readiness", broken)
     client = caller("owner")
     client.raise_request_exception = False
     body = check_problem(client.get("/api/v1/embeddings/status"), 500, "error")

@@ -1,0 +1,186 @@
+"""Chat over HTTP: a message and its answer, as one JSON answer or as a stream of server-sent events."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import Throttled
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+
+from crewsite.api.base import PROBLEMS
+from crewsite.api.constants import STREAM_PING_S, TURN_WAIT_S
+from crewsite.api.conversations import CONVERSATION, ConversationView
+from crewsite.api.errors import Conflict, Refused
+from crewsite.api.idempotency import key_of
+from crewsite.api.serializers import MessageRow, StrictSerializer, Text
+from crewsite.api.throttling import seconds_to_wait
+from crewsite.chat.commands import is_command
+from crewsite.chat.constants import MESSAGE_MAX_CHARS, TURNS_PER_MINUTE
+from crewsite.chat.following import turn_frames, turn_submit, turn_wait
+from crewsite.chat.models import Turn
+from crewsite.chat.payloads import frame_text, injected_rows
+from crewsite.chat.selectors import OPEN_STATES, turn_in
+from crewsite.chat.services import turn_start
+from crewsite.security.origin import Surface
+from crewsite.security.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from rest_framework.request import Request
+
+    from crewsite.conversations.models import Conversation
+
+EVENT_STREAM: Final = "text/event-stream"
+TURN = OpenApiParameter("turn_id", UUID, OpenApiParameter.PATH)
+
+
+class TurnWrite(StrictSerializer):
+    text = Text(max_length=MESSAGE_MAX_CHARS, trim_whitespace=False)
+
+    def validate_text(self, text: str) -> str:
+        if not text.strip():
+            raise serializers.ValidationError("The text is empty.", code="blank")
+        if is_command(text):
+            raise serializers.ValidationError("Commands are for chat; other operations of this API do it.")
+        return text
+
+
+class InjectedRow(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    object_id = serializers.IntegerField()
+    citation = serializers.CharField()
+
+
+class TurnAnswer(serializers.ModelSerializer[Turn]):
+    message = MessageRow(source="user_message")
+    answer = MessageRow(source="assistant_message", allow_null=True)
+    injected = serializers.SerializerMethodField(help_text="The memory rows that stood in the prompt.")
+
+    class Meta:
+        model = Turn
+        fields = [
+            "id",
+            "state",
+            "error",
+            "retryable",
+            "model",
+            "mode",
+            "message",
+            "answer",
+            "injected",
+            "created_at",
+            "finished_at",
+        ]
+
+    def get_injected(self, turn: Turn) -> list[dict[str, Any]]:
+        return [dict(InjectedRow(row).data) for row in injected_rows(turn.packet)]
+
+
+class EventStream(JSONRenderer):
+    """Lets a client ask for a stream; a refusal of it is JSON all the same."""
+
+    media_type = EVENT_STREAM
+    format = "sse"
+
+
+class Turns(ConversationView):
+    renderer_classes = [JSONRenderer, EventStream]
+    keeps_answers = False  # the key is that of the turn, which keeps its answer
+
+    @extend_schema(
+        operation_id="conversations_turns_create",
+        parameters=[CONVERSATION],
+        request=TurnWrite,
+        responses={
+            (200, "application/json"): TurnAnswer,
+            (200, EVENT_STREAM): OpenApiTypes.STR,
+            (202, "application/json"): TurnAnswer,
+            **PROBLEMS,
+        },
+    )
+    def post(self, request: Request, conversation_id: UUID) -> Response | StreamingHttpResponse:
+        """Send a message. With `Accept: text/event-stream` the answer streams; else it comes whole, or 202
+        when it takes longer than a proxy waits: then look at the turn. An `Idempotency-Key` sends it once.
+        """
+        self.query(StrictSerializer)
+        conversation = self.writable(conversation_id)
+        turn, is_new = self._turn(request, conversation)
+        if _streams(request):
+            if is_new:
+                async_to_sync(turn_submit)(turn, user_id=self.person.pk)
+            return _stream(conversation, turn)
+        async_to_sync(_answered)(conversation, turn, user_id=self.person.pk, is_new=is_new)
+        turn = turn_in(conversation, turn.pk) or turn
+        return Response(TurnAnswer(turn).data, status=202 if turn.state in OPEN_STATES else 200)
+
+    def _turn(self, request: Request, conversation: Conversation) -> tuple[Turn, bool]:
+        text, key = self.body(TurnWrite)["text"], key_of(request)
+        known = conversation.turns.filter(client_key=key).exists() if key else False
+        wait = 0 if known else seconds_to_wait(f"api:turns:{self.person.pk}", TURNS_PER_MINUTE)
+        if wait:
+            raise Throttled(wait=wait)
+        turn, is_new = turn_start(
+            conversation=conversation,
+            user=self.person,
+            text=text,
+            client_key=key or uuid.uuid4().hex,
+            surface=Surface.API,
+        )
+        if not is_new and turn.user_message.content != clean(text):
+            raise Refused("This key was used for another message.", code="idempotency_mismatch")
+        if not is_new and turn.state in OPEN_STATES and not _streams(request):
+            raise Conflict("This message is being answered.", code="idempotency_in_progress")
+        return turn, is_new
+
+
+class TurnDetail(ConversationView):
+    @extend_schema(
+        operation_id="conversations_turns_retrieve",
+        parameters=[CONVERSATION, TURN],
+        responses={200: TurnAnswer, **PROBLEMS},
+    )
+    def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Response:
+        """A turn as it stands: what was asked, what is answered so far, what was injected."""
+        self.query(StrictSerializer)
+        turn = turn_in(self.conversation(conversation_id), turn_id)
+        if turn is None:
+            raise Http404
+        return Response(TurnAnswer(turn).data)
+
+
+def _streams(request: Request) -> bool:
+    return isinstance(request.accepted_renderer, EventStream)
+
+
+async def _answered(conversation: Conversation, turn: Turn, *, user_id: int, is_new: bool) -> None:
+    if is_new:
+        await turn_submit(turn, user_id=user_id)
+    await turn_wait(conversation, turn.pk, seconds=TURN_WAIT_S)
+
+
+def _stream(conversation: Conversation, turn: Turn) -> StreamingHttpResponse:
+    """The frames of the chat socket as events. The turn goes on when the client leaves."""
+
+    async def events() -> AsyncIterator[str]:
+        yield _event("turn", json.dumps({"turn": str(turn.pk), "conversation": str(conversation.pk)}))
+        async for item in turn_frames(conversation, turn.pk, ping_s=STREAM_PING_S):
+            yield _event(item["type"], frame_text(item))
+
+    answer = StreamingHttpResponse(events(), content_type=f"{EVENT_STREAM}; charset=utf-8")
+    answer["Cache-Control"] = "no-store"
+    answer["X-Accel-Buffering"] = "no"
+    return answer
+
+
+def _event(name: str, data: str) -> str:
+    return f"event: {name}\ndata: {data}\n\n"
