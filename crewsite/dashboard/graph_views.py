@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 
     from crewsite.dashboard.place import Place
 
+ROOM_WIDTH: Final = 900
+ROOM_HEIGHT: Final = 520
+
+
+def view_box(width: float, height: float) -> str:
+    """A small drawing stands in the middle of a room that leaves nodes and labels their size."""
+    room_x, room_y = max(width, ROOM_WIDTH), max(height, ROOM_HEIGHT)
+    return f"{(width - room_x) / 2:g} {(height - room_y) / 2:g} {room_x:g} {room_y:g}"
+
 
 # Compressed, because five hundred nodes say much the same; Django pads the answer against BREACH.
 @gzip_page
@@ -41,8 +50,7 @@ def memory_graph_page(request: HttpRequest, place: Place) -> HttpResponse:
     context = {
         "tables": list(TABLES.values()),
         "graph": graph,
-        "width": width,
-        "height": height,
+        "box": view_box(width, height),
         "lines": [(edge, by_id[edge.source], by_id[edge.target]) for edge in graph.edges],
         "told": [
             (node, [(EDGE_KINDS[kind], by_id[other]) for kind, other in near[node.id]])

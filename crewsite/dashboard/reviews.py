@@ -67,8 +67,11 @@ class ReviewLine:
 
     @property
     def why(self) -> str:
-        """A refusal says why in its summary; the other kinds say all in their texts."""
-        return self.item.summary if self.item.kind == ReviewItem.Kind.REFUSED_EXPLICIT else ""
+        """A refusal says why in its summary, before the text; the other kinds say all in their texts."""
+        if self.item.kind != ReviewItem.Kind.REFUSED_EXPLICIT:
+            return ""
+        why, end, _ = self.item.summary.partition("). ")
+        return f"{why})." if end else why
 
     @property
     def diff(self) -> tuple[DiffLine, ...]:

@@ -58,3 +58,5 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("htmx:afterSwap", (event) => localTimes(event.target));
 localTimes();
+// A narrow screen shows only some of the tabs; the current one is among them.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
