@@ -19,7 +19,9 @@ from memory.words import DEFAULT_LANGUAGE, stem
 
 Disagreement = Literal["number", "date", "negation", "name"]
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
+# A minus belongs to a number where no word goes before it: -5, but not that of 2-3 or COVID-19.
+_NUMBER: Final = re.compile(r"(?:(?<![\w)])[-\u2212])?\d+(?:[.,:/-]\d+)*")
+_NUMBER_SIGN: Final = re.compile(r"[$€£¥<>≤≥]")
 _WORD: Final = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]")
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _LETTER: Final = re.compile(r"[^\W\d_]")
@@ -45,11 +47,7 @@ def disagreement(new: str, old: str) -> Disagreement | None:
     ):
         return "negation"
     named = _names(new_words) - old_folded or _subject_differs(new_words, old_words)
-    if (
-        named
-        or _thing_differs(new_words, old_words)
-        or _order_differs(new_folded, [fold(w) for w in old_words])
-    ):
+    if named or _thing_differs(new_words, old_words) or _order_differs(new_words, old_words):
         return "name"
     return None
 
@@ -65,7 +63,9 @@ def _words(text: str) -> list[str]:
 
 
 def _numbers(text: str, folded: list[str]) -> set[str]:
-    return {number.replace(",", ".") for number in _NUMBER.findall(text)} | (set(folded) & NUMBER_WORDS)
+    """Numbers, and what stands beside them and changes their sense: a currency, a bound."""
+    figures = {number.replace(",", ".").replace("\u2212", "-") for number in _NUMBER.findall(text)}
+    return figures | set(_NUMBER_SIGN.findall(text)) | (set(folded) & NUMBER_WORDS)
 
 
 def _is_negated(text: str, folded: list[str]) -> bool:
@@ -132,8 +132,15 @@ def _thing_differs(new: list[str], old: list[str]) -> bool:
 
 
 def _order_differs(new: list[str], old: list[str]) -> bool:
-    """The same words on other sides of a word that tells its sides apart ("tea over coffee")."""
-    return new != old and sorted(new) == sorted(old) and bool(ORDERING_WORDS & set(new))
+    """The same words on other sides of a word that tells its sides apart ("tea over coffee"), or names in
+    each other's places ("Ann owes Bob").
+    """
+    new_folded, old_folded = [fold(word) for word in new], [fold(word) for word in old]
+    if new_folded == old_folded or sorted(new_folded) != sorted(old_folded):
+        return False
+    moved = [pair for pair in zip(new, old, strict=True) if fold(pair[0]) != fold(pair[1])]
+    are_names = all(_looks_like_a_name(word) for pair in moved for word in pair)
+    return are_names or bool(ORDERING_WORDS & set(new_folded))
 
 
 def _stem_all(words: list[str]) -> list[str]:

@@ -36,7 +36,7 @@ _PAIRS: Final = """
         love/hate passed/failed passes/fails up/down increase/decrease increased/decreased
         started/finished allowed/forbidden true/false dark/light before/after above/below more/less
         first/last accepted/rejected approved/rejected added/removed public/private manual/automatic
-        left/right won/lost bought/sold joined/left
+        left/right won/lost bought/sold joined/left am/pm
     """
 OPPOSITES: Final = tuple(pair.split("/") for pair in _PAIRS.split())
 # Words whose two sides are not alike: changing places around them changes what is said.

@@ -25,6 +25,12 @@ from memory.changes import disagreement, is_mostly_latin
         ("The user eats meat.", "The user doesn't eat meat.", "negation"),
         ("The user prefers dark mode.", "The user prefers light mode.", "negation"),
         ("用户喜欢咖啡。", "用户不喜欢咖啡。", "negation"),
+        ("The freezer runs at 5 degrees.", "The freezer runs at -5 degrees.", "number"),
+        ("The freezer runs at 5 degrees.", "The freezer runs at \u22125 degrees.", "number"),
+        ("The licence costs $50 a month.", "The licence costs €50 a month.", "number"),
+        ("The alarm rings at >30 degrees.", "The alarm rings at <30 degrees.", "number"),
+        ("The standup is at 3 am.", "The standup is at 3 pm.", "negation"),
+        ("Alice owes Bob fifty dollars.", "Bob owes Alice fifty dollars.", "name"),
     ],
 )
 def test_a_changed_fact_is_seen(old: str, new: str, differs: str) -> None:
@@ -40,6 +46,9 @@ def test_a_changed_fact_is_seen(old: str, new: str, differs: str) -> None:
         ("The release is on Monday morning.", "On Monday morning is the release."),
         ("Deploys happen on Fridays.", "deploys happen on fridays"),
         ("The user never eats meat.", "The user doesn't eat meat."),
+        ("Alice works at Google in Zurich.", "In Zurich Alice works at Google."),
+        ("It takes 2-3 days with COVID-19.", "With COVID-19, it takes 2-3 days."),
+        ("I am at the desk at 3 pm.", "At 3 pm I am at the desk."),
     ],
 )
 def test_the_same_fact_in_other_words_is_no_change(old: str, new: str) -> None:
