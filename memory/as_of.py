@@ -28,8 +28,9 @@ def moment_named(text: str, workspace: Workspace) -> dt.datetime | None:
     try:
         if len(text) == len("2026-03-10"):
             next_day = dt.date.fromisoformat(text) + dt.timedelta(days=1)
-            end = dt.datetime.combine(next_day, dt.time(), zone_of(workspace)) - dt.timedelta(microseconds=1)
-            return end.astimezone(dt.UTC)
+            # Taken off in UTC: where clocks go back at midnight, the last hour of the day comes twice.
+            midnight = dt.datetime.combine(next_day, dt.time(), zone_of(workspace)).astimezone(dt.UTC)
+            return midnight - dt.timedelta(microseconds=1)
         moment = dt.datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=zone_of(workspace))).astimezone(dt.UTC)
     except (ValueError, OverflowError):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lessons.models import Lesson
 from lessons.services import lesson_delete, lesson_edit, lesson_restore, lesson_undo, lesson_write
-from memory.as_of import memory_as_of
+from memory.as_of import memory_as_of, moment_named
 from memory.models import SemanticMemory
 from memory.services import memory_restore, semantic_delete, semantic_write
 from tests.factories import EXPLICIT
@@ -110,6 +110,24 @@ def test_undoing_a_restored_lesson_leaves_alone_what_an_earlier_life_replaced(
     lesson_restore(row=light, origin=EXPLICIT, now=now + 4 * DAY)
     assert lesson_undo(row=light, origin=EXPLICIT, now=now + 5 * DAY).restored == ()
     assert not Lesson.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "until"),
+    [
+        ("UTC", "2026-03-10", "2026-03-11T00:00Z"),
+        ("Asia/Kathmandu", "2026-03-10", "2026-03-10T18:15Z"),
+        # The last hour of the day comes twice.
+        ("America/Santiago", "2026-04-04", "2026-04-05T04:00Z"),
+        ("Africa/Cairo", "2026-10-29", "2026-10-29T22:00Z"),
+        # The day after is skipped.
+        ("Pacific/Apia", "2011-12-29", "2011-12-30T10:00Z"),
+    ],
+)
+def test_a_day_means_its_last_moment_there(home: Workspace, zone: str, day: str, until: str) -> None:
+    home.time_zone = zone
+    end = dt.datetime.fromisoformat(until) - dt.timedelta(microseconds=1)
+    assert moment_named(day, home) == end
 
 
 def test_another_homes_past_is_not_told(home: Workspace, other_home: Workspace, now: dt.datetime) -> None:
