@@ -34,7 +34,8 @@ R = TypeVar("R", EpisodicMemory, SemanticMemory)
 _LIVE = "WHERE +home_id = %s AND NOT is_deleted AND id IN ({places})"
 # A moment read as text is not turned into a datetime by the driver, row by row.
 _EPISODES = (
-    "SELECT id, importance, CAST(created_at AS text), text, conversation_id, tags FROM memory_episodicmemory"
+    "SELECT id, importance, CAST(created_at AS text), text, conversation_id, tags, possibly_supersedes_id"
+    " FROM memory_episodicmemory"
 )
 _SESSIONS = (
     "SELECT conversation_id, id FROM memory_episodicmemory"
@@ -60,8 +61,8 @@ def pool_of(
     query: str,
     now: dt.datetime,
 ) -> Pool:
-    """Columns of rows as (id, importance, when told, text, conversation, tags), the moments they were told,
-    and the ids of each conversation in their order.
+    """Columns of rows as (id, importance, when told, text, conversation, tags, id of the row it may replace),
+    the moments they were told, and the ids of each conversation in their order.
     """
     hits = {hit.object_id: hit for hit in found.hits}
     ids = np.array([row[0] for row in rows], dtype=np.int64)
@@ -89,6 +90,7 @@ def pool_of(
         days_old=np.array([(moment - at).total_seconds() / SECONDS_PER_DAY for at in told]),
         rate=np.array([decay_rate(_decoded(row[5]), rates) if rates else DECAY_PER_DAY for row in rows]),
         text=np.array([row[3] for row in rows], dtype=np.object_),
+        supersedes=np.array([row[6] or 0 for row in rows], dtype=np.int64),
     )
 
 

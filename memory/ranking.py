@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Final
@@ -59,7 +59,7 @@ class Pool:
     `cosine` and `window_cosine` are raw, NaN without a vector. `words` is the weight of the question's terms
     that a row has, `window_words` that of the rows around it, `words_share` the part of the terms in it,
     0..1. `session`: rows of one number belong to one conversation. `named`: the question names its speaker;
-    `dated`: the question names its time.
+    `dated`: the question names its time. `supersedes`: the id of the row it may replace, or 0.
     """
 
     ids: Ids
@@ -75,6 +75,7 @@ class Pool:
     days_old: Floats
     rate: Floats
     text: Texts
+    supersedes: Ids
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -150,7 +151,7 @@ def admitted(pool: Pool, limits: Thresholds) -> Flags:
 
 def rank(pool: Pool, *, profile: Profile, limit: int, mmr: bool = True) -> list[Ranked]:
     """The best `limit` of a pool, best first; with `mmr` a later place goes to what the earlier do not say.
-    The most relevant rows keep a place whatever their age.
+    The most relevant rows keep a place whatever their age, and what may replace a row stands before it.
     """
     if limit <= 0 or not len(pool):
         return []
@@ -164,13 +165,34 @@ def rank(pool: Pool, *, profile: Profile, limit: int, mmr: bool = True) -> list[
         share = dict(zip(ids, _share_of_best(scores[order]), strict=True))
         words = _WordSets(dict(zip(ids, pool.text[order], strict=True)))
         picked = list(mmr_jaccard(ids, relevance=share, words=words, lam=MMR_LAMBDA, limit=limit))
-    guards = [ids[place] for place in np.argsort(-relevances[order], kind="stable")[:GUARDED_HITS][:limit]]
+    newer = _newer_rows(pool)
+    picked = _newer_first(picked, newer)[:limit]
+    guards = [ids[place] for place in np.argsort(-relevances[order], kind="stable")[:GUARDED_HITS]]
+    guards = _newer_first(guards, newer)[:limit]
     missing = [pk for pk in guards if pk not in picked]
     if missing:
         others = [pk for pk in picked if pk not in guards]
         dropped = others[max(0, limit - len(guards)) :]
         picked = [pk for pk in picked if pk not in dropped] + missing
     return [Ranked(pk, valued[pk], pk in missing) for pk in picked]
+
+
+def _newer_rows(pool: Pool) -> dict[int, int]:
+    """By the id of a row the latest of the pool that may replace it."""
+    ids = set(pool.ids.tolist())
+    pairs = sorted(zip(pool.ids.tolist(), pool.supersedes.tolist(), strict=True))
+    return {old: new for new, old in pairs if old in ids}
+
+
+def _newer_first(picked: Sequence[int], newer: Mapping[int, int]) -> list[int]:
+    """Rows with what may replace them put before them: a changed fact is never told by its old row alone."""
+    told: dict[int, None] = {}
+    for pk in picked:
+        line = [pk]
+        while (later := newer.get(line[-1])) is not None and later not in line:
+            line.append(later)
+        told |= dict.fromkeys(reversed(line))
+    return list(told)
 
 
 class _WordSets(dict[int, frozenset[str]]):

@@ -97,7 +97,7 @@ def _rows(found: Candidates, workspace_id: int, asker: Asker) -> list[Message]:
 
 def _pool(rows: list[Message], found: Candidates, *, query: str, now: dt.datetime) -> Pool:
     columns: list[tuple[Any, ...]] = [
-        (row.pk, DEFAULT_IMPORTANCE, None, f"{speaker_of(row)}: {row.content}", row.conversation_id, [])
+        (row.pk, DEFAULT_IMPORTANCE, None, f"{speaker_of(row)}: {row.content}", row.conversation_id, [], None)
         for row in rows
     ]
     told = [row.created_at for row in rows]

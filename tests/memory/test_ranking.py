@@ -27,6 +27,7 @@ COLUMNS: dict[str, tuple[Any, Any]] = {
     "days_old": (0.0, np.float64),
     "rate": (0.03, np.float64),
     "text": ("some text", np.object_),
+    "supersedes": (0, np.int64),
 }
 profiles = st.sampled_from(Profile)
 
@@ -100,6 +101,21 @@ def test_age_orders_equals_but_never_buries_what_answers() -> None:
 def test_rows_older_than_any_float_are_still_strictly_ordered() -> None:
     old = pool_of(*({"cosine": 0.9, "days_old": 400 + n * 10_000} for n in range(1, 30)))
     assert ids(rank(old, profile=Profile.INJECTION, limit=29, mmr=False)) == list(range(1, 30))
+
+
+@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize("mmr", [True, False])
+def test_what_may_replace_a_row_stands_before_it_however_few_are_asked_for(
+    profile: Profile, *, mmr: bool
+) -> None:
+    old, new = {"cosine": 0.9, "days_old": 1}, {"cosine": 0.85, "supersedes": 1}
+    others = [{"cosine": 0.5, "text": text} for text in ("jam", "tea", "cake")]
+    pool = pool_of(old, new, *others)
+    for limit in (2, 3, 5):
+        assert ids(rank(pool, profile=profile, limit=limit, mmr=mmr))[:2] == [2, 1]
+    assert ids(rank(pool, profile=profile, limit=1, mmr=mmr)) == [2]
+    chain = pool_of(old, new, {"cosine": 0.1, "supersedes": 2}, *others)
+    assert ids(rank(chain, profile=profile, limit=3, mmr=mmr)) == [3, 2, 1]
 
 
 def test_a_row_of_the_future_is_as_new_as_now() -> None:

@@ -81,6 +81,16 @@ class TestEpisodes:
         assert scores == sorted(scores, reverse=True)
         assert min(scores) > 0.0
 
+    @pytest.mark.parametrize("mode", ["auto", "relevance"])
+    def test_a_changed_fact_is_told_newest_first_and_never_by_the_old_row_alone(
+        self, home: Workspace, embedder: FakeEmbedder, mode: Any
+    ) -> None:
+        old = keep(home, "The weekly planning meeting of the whole team is on Monday")
+        new = keep(home, "The weekly planning meeting of the whole team is on Tuesday")
+        question = "is the weekly planning meeting on Monday"
+        assert texts(home, question, mode=mode) == [new.text, old.text]
+        assert texts(home, question, mode=mode, limit=1) == [new.text]
+
     def test_another_fact_stands_beside_nine_rewordings(
         self, home: Workspace, embedder: FakeEmbedder
     ) -> None:
