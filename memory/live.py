@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any, Final
 
@@ -47,9 +48,12 @@ def decay_by_tag() -> dict[str, float]:
     """`incident=0.01, standup=0.1` as rates per day. Entries that cannot be read are left out."""
     rates: dict[str, float] = {}
     for part in live_value("EPISODIC_DECAY_BY_TAG").split(","):
-        tag, _, rate = part.partition("=")
+        tag, _, text = part.partition("=")
         try:
-            rates[tag.strip()] = max(0.0, float(rate))
+            rate = float(text)
         except ValueError:
             continue
+        # An endless rate makes a row of this moment worth no number at all.
+        if math.isfinite(rate):
+            rates[tag.strip()] = max(0.0, rate)
     return rates

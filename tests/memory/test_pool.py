@@ -51,6 +51,13 @@ def test_age_and_decay_are_those_of_the_row(home: Workspace, now: dt.datetime) -
     assert (pool.rate.tolist(), pool.importance.tolist()) == ([0.01, DECAY_PER_DAY], [0.9, 0.5])
 
 
+def test_a_rate_that_is_no_finite_number_is_left_out(home: Workspace, now: dt.datetime) -> None:
+    rows = [episode(home, created_at=now, tags=[tag]) for tag in ("endless", "odd", "slow")]
+    with override_config(EPISODIC_DECAY_BY_TAG="endless=inf, odd=nan, slow=0.01"):
+        pool = pool_read(home, found(*rows), query="", now=now)
+    assert pool.rate.tolist() == [DECAY_PER_DAY, DECAY_PER_DAY, 0.01]
+
+
 def test_rows_of_one_conversation_share_a_number_and_name_their_speaker(
     home: Workspace, alice: User, now: dt.datetime
 ) -> None:
