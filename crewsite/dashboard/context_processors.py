@@ -3,12 +3,11 @@ runs with limits."""
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from crewsite.dashboard.reviews import reviews_waiting
@@ -64,7 +63,7 @@ def navigation(request: HttpRequest) -> list[Entry]:
             _entry(request, "Status", reverse("dashboard:status")), flag=embedder_status().state != "ready"
         ),
     ]
-    with contextlib.suppress(NoReverseMatch):
+    if getattr(request.user, "is_superuser", False):
         entries.append(_entry(request, "Settings", reverse("dashboard:settings-models")))
     if getattr(request.user, "is_staff", False):
         entries.append(_entry(request, "Admin", reverse("admin:index")))

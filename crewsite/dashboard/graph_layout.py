@@ -7,24 +7,27 @@ Part by part costs the sum of squares instead of the square of the sum, and noth
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 SPACING: Final = 34.0  # between neighbours, in units of the drawing; a node is some 12 wide
 MARGIN: Final = 40.0
 SEED: Final = 7
+DRAWINGS_KEPT: Final = 8
 # Big parts get fewer rounds: the time of one grows with the square, and the shape is there early.
 ROUNDS: Final = 60
-ROUNDS_OF_BIG_PARTS: Final = 30
+ROUNDS_OF_BIG_PARTS: Final = 20
 BIG_PART: Final = 150
 
 Places = dict[str, tuple[float, float]]
 
 
-def layout(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[Places, float, float]:
-    """Place of every node, and width and height of the drawing."""
+@lru_cache(maxsize=DRAWINGS_KEPT)
+def layout(nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...]) -> tuple[Places, float, float]:
+    """Place of every node, and width and height of the drawing. Kept, for whoever looks again."""
     import networkx as nx
 
     graph = nx.Graph()
@@ -43,13 +46,39 @@ def _part(graph: Any) -> Places:
 
     size = graph.number_of_nodes()
     rounds = ROUNDS if size <= BIG_PART else ROUNDS_OF_BIG_PARTS
-    start = nx.random_layout(graph, seed=SEED)
+    start = _radial(graph)
     # By force, whatever the size: the other method needs scipy.
     found = nx.spring_layout(
         graph, pos=start, iterations=rounds, seed=SEED, method="force", k=1.6 / math.sqrt(size)
     )
     reach = SPACING * math.sqrt(size)
     return {node: (float(x) * reach, float(y) * reach) for node, (x, y) in found.items()}
+
+
+def _radial(graph: Any) -> Places:
+    """Where the forces begin: a tree from the node with most neighbours, each branch in a sector of its own.
+
+    From a random start the same number of rounds leaves branches wound around each other.
+    """
+    import networkx as nx
+
+    root = max(graph, key=lambda node: (graph.degree(node), node))
+    tree = nx.bfs_tree(graph, root)
+    sizes: dict[str, int] = {}
+    for node in reversed(list(tree)):
+        sizes[node] = 1 + sum(sizes[child] for child in tree[node])
+    places: Places = {root: (0.0, 0.0)}
+    sectors = {root: (0.0, 2 * math.pi, 1)}
+    for node in tree:
+        begin, width, depth = sectors[node]
+        for child in tree[node]:
+            share = width * sizes[child] / max(1, sizes[node] - 1)
+            angle = begin + share / 2
+            places[child] = (depth * math.cos(angle), depth * math.sin(angle))
+            sectors[child] = (begin, share, depth + 1)
+            begin += share
+    reach = max(1.0, *(abs(value) for place in places.values() for value in place))
+    return {node: (x / reach, y / reach) for node, (x, y) in places.items()}
 
 
 def _grid(nodes: Sequence[str]) -> Places:

@@ -42,7 +42,7 @@ def view_box(width: float, height: float) -> str:
 @in_place
 def memory_graph_page(request: HttpRequest, place: Place) -> HttpResponse:
     graph = memory_graph(place)
-    places, width, height = layout([node.id for node in graph.nodes], layout_edges(graph))
+    places, width, height = layout(tuple(node.id for node in graph.nodes), tuple(layout_edges(graph)))
     graph = placed(graph, places)
     by_id = {node.id: node for node in graph.nodes}
     near = neighbours(graph)

@@ -66,14 +66,14 @@ REMEDIES: Final[dict[str, Remedy]] = {
             "llm_not_configured",
             "No language model is connected",
             "Chat answers from memory alone, and consolidation waits for a model.",
-            "Set these in the environment and start again:",
+            "An operator connects one under Settings, or sets these in the environment and starts again:",
             "CREW_LLM_BASE_URL, CREW_LLM_MODEL, CREW_LLM_API_KEY",
         ),
         Remedy(
             "llm_unreachable",
             "The model endpoint does not answer",
             "Questions fail with the reason and can be retried; nothing is lost.",
-            "Check that it runs and that this address is right:",
+            "Check that it runs. Under Settings, an operator tests the connection. In the environment it is:",
             "CREW_LLM_BASE_URL",
         ),
         Remedy(

@@ -12,6 +12,7 @@ from crewsite.dashboard import (
     instruction_views,
     job_views,
     memory_views,
+    model_views,
     review_views,
     views,
 )
@@ -49,5 +50,15 @@ urlpatterns = [
     path("review/<bigint:pk>/decide/", review_views.review_decide, name="review_decide"),
     path("events/", event_views.events, name="events"),
     re_path(r"^events/export\.(?P<form>csv|json)$", event_views.events_export, name="events_export"),
+    path("settings/models/", model_views.models, name="settings-models"),
+    path("settings/models/roles/", model_views.roles, name="settings-roles"),
+    path("settings/models/new/", model_views.connection, name="settings-connection-new"),
+    path("settings/models/<bigint:pk>/", model_views.connection, name="settings-connection"),
+    path("settings/models/<bigint:pk>/test/", model_views.connection_test, name="settings-connection-test"),
+    path(
+        "settings/models/<bigint:pk>/remove/",
+        model_views.connection_remove,
+        name="settings-connection-remove",
+    ),
     path("workspace/", views.workspace_switch, name="workspace"),
 ]

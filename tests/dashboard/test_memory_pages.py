@@ -18,18 +18,10 @@ from lessons.services import lesson_write
 from memory.models import EpisodicMemory, PreferencesDocument, SemanticMemory
 from memory.services import document_replace, episodic_write, history_append, semantic_write
 from tests.dashboard.test_pages import HOSTILE, read, signed_in
-from tests.factories import CONSOLIDATION, EXPLICIT, make_conversation, make_member, make_message, make_user
+from tests.factories import CONSOLIDATION, EXPLICIT, make_conversation, make_member, make_message
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 HX = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def vera(home: Workspace) -> User:
-    """A viewer of the default workspace."""
-    user = make_user("vera")
-    make_member(user, home, Role.VIEWER)
-    return user
 
 
 def fact(home: Workspace, key: str = "pref.editor", value: Any = "Helix", **given: Any) -> SemanticMemory:

@@ -103,8 +103,9 @@ export function handlers({ connection, unsent, running, notify, settle, greet, r
     },
     "turn.failed"(frame) {
       running.delete(frame.turn);
-      thread.finish(frame.turn, { html: frame.message?.html, message: frame.message ?? {}, note: frame.reason, retryable: frame.retryable });
-      settle(`The answer failed. ${frame.reason}`);
+      const note = ENDED[frame.message?.finish_reason] ?? frame.reason;
+      thread.finish(frame.turn, { html: frame.message?.html, message: frame.message ?? {}, note, retryable: frame.retryable });
+      settle(`The answer failed. ${note}`);
     },
     notice(frame) {
       const data = frame.data ?? {};
