@@ -20,4 +20,7 @@ TOKEN_USED_EVERY_SECONDS: Final = 60
 # Expired tokens and used links stay in the lists this long, so that "why was I refused" has an answer.
 EXPIRED_KEEP_DAYS: Final = 30
 
+# Chapter 13, 13.10: of one address, whatever the names.
+ADDRESS_FAILURES_PER_HOUR: Final = 50
+
 OWNER_NAME: Final = "owner"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from axes.models import AccessFailureLog
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.utils import timezone
@@ -158,11 +159,12 @@ def member_add(
 
 
 def accounts_prune(*, now: datetime | None = None) -> dict[str, int]:
-    """Delete expired sessions now, and tokens and links a month after they ended."""
+    """Delete expired sessions now; tokens and links a month after they ended, failed logins a month old."""
     now = now or timezone.now()
     before = now - timedelta(days=EXPIRED_KEEP_DAYS)
     return {
         "sessions": Session.objects.filter(expire_date__lt=now).delete()[0],
         "tokens": ApiToken.objects.filter(expiry__lt=before).delete()[0],
         "links": LoginLink.objects.filter(expires_at__lt=before).delete()[0],
+        "failures": AccessFailureLog.objects.filter(attempt_time__lt=before).delete()[0],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.http import Http404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.response import Response
 
@@ -154,7 +154,13 @@ class HistoryQuery(PageQuery):
     since = serializers.DateField(required=False, help_text="Local day of the workspace, and later.")
 
 
+@extend_schema_field({"type": "string", "pattern": r"^\d\d:\d\d:\d\d$"})
+class LocalTime(serializers.TimeField):
+    """Without an offset: it is that of the workspace, on that day."""
+
+
 class HistoryRow(serializers.ModelSerializer[HistoryEntry]):
+    time = LocalTime(format="%H:%M:%S")
     conversation = serializers.UUIDField(source="conversation_id", allow_null=True)
 
     class Meta:

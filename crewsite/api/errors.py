@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.views import exception_handler
 
@@ -143,6 +144,7 @@ def field_errors(data: Any, name: str = "") -> dict[str, list[str]]:
     return {key: texts for part in parts for key, texts in part.items()}
 
 
+@csrf_exempt
 def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Whatever no route of the API answers."""
     return _json(HTTPStatus.NOT_FOUND, code="not_found", detail=f"There is nothing at {request.path}.")

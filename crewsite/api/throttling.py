@@ -41,9 +41,11 @@ def seconds_to_wait(key: str, limit: int, *, now: float | None = None) -> int:
     minute, into = divmod(now, WINDOW_S)
     current, before = f"{key}:{minute:.0f}", f"{key}:{minute - 1:.0f}"
     known = cache.get_many([current, before])
-    share = known.get(before, 0) * (1 - into / WINDOW_S)
-    if known.get(current, 0) + share >= limit:
-        return max(1, math.ceil(WINDOW_S - into)) if known.get(current, 0) >= limit else 1
+    made, earlier = known.get(current, 0), known.get(before, 0)
+    if made + 1 > limit:
+        return math.ceil(WINDOW_S - into)
+    if made + 1 + earlier * (1 - into / WINDOW_S) > limit:
+        return max(1, math.ceil(WINDOW_S * (1 - (limit - 1 - made) / earlier) - into))
     cache.add(current, 0, timeout=2 * WINDOW_S)
     cache.incr(current)
     return 0

@@ -220,6 +220,6 @@ def test_the_prune_keeps_what_still_explains_a_refusal(alice: User, home: Worksp
     login_link_create(alice, now=now)
     Session.objects.create(session_key="old", session_data="", expire_date=now - timedelta(days=1))
     Session.objects.create(session_key="new", session_data="", expire_date=now + timedelta(days=1))
-    assert accounts_prune(now=now) == {"sessions": 1, "tokens": 1, "links": 1}
+    assert accounts_prune(now=now) == {"sessions": 1, "tokens": 1, "links": 1, "failures": 0}
     assert ApiToken.objects.get().name == "fresh"
     assert Session.objects.get().session_key == "new"
