@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # The slider's ends are what the page draws with the compact model: under 0.5 everything is like everything.
 SIMILAR_FROM: Final = 0.5
 SIMILAR_SHOWN_FROM: Final = 0.7
-NEAREST_A_NODE: Final = 4
+NEAREST_A_NODE: Final = 3
+MAX_PAIRS: Final = 700  # the most alike; more lines than that show nothing but themselves
 LETTERS: Final = {"semantic": "f", "lesson": "l", "episodic": "e"}
 
 Pair = tuple[str, str, float]
@@ -52,7 +53,7 @@ def nearest_pairs(names: Sequence[str], matrix: FloatVector) -> list[Pair]:
             if cosine >= SIMILAR_FROM:
                 pairs[min(row, other), max(row, other)] = cosine
     ordered = sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [(names[one], names[other], round(cosine, 2)) for (one, other), cosine in ordered]
+    return [(names[one], names[other], round(cosine, 2)) for (one, other), cosine in ordered[:MAX_PAIRS]]
 
 
 def _matrix(stored: Sequence[bytes]) -> FloatVector:

@@ -24,6 +24,7 @@ from crewsite.dashboard.tables import TABLES
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
+    from crewsite.dashboard.graph import Node
     from crewsite.dashboard.place import Place
 
 ROOM_WIDTH: Final = 900
@@ -34,6 +35,10 @@ def view_box(width: float, height: float) -> str:
     """A small drawing stands in the middle of a room that leaves nodes and labels their size."""
     room_x, room_y = max(width, ROOM_WIDTH), max(height, ROOM_HEIGHT)
     return f"{(width - room_x) / 2:g} {(height - room_y) / 2:g} {room_x:g} {room_y:g}"
+
+
+def line_between(one: Node, other: Node) -> str:
+    return f"M{one.x:g} {one.y:g}L{other.x:g} {other.y:g}"
 
 
 # Compressed, because five hundred nodes say much the same; Django pads the answer against BREACH.
@@ -51,7 +56,7 @@ def memory_graph_page(request: HttpRequest, place: Place) -> HttpResponse:
         "tables": list(TABLES.values()),
         "graph": graph,
         "box": view_box(width, height),
-        "lines": [(edge, by_id[edge.source], by_id[edge.target]) for edge in graph.edges],
+        "lines": [(edge, line_between(by_id[edge.source], by_id[edge.target])) for edge in graph.edges],
         "told": [
             (node, [(EDGE_KINDS[kind], by_id[other]) for kind, other in near[node.id]])
             for node in graph.nodes

@@ -21,10 +21,18 @@ function start() {
   }
   const label = document.getElementById("graph-label");
 
+  const names = svg.querySelector(".nodes");
+
+  // Units of the drawing in one pixel of the screen.
+  function unit() {
+    return Math.max(view.width / svg.clientWidth, view.height / svg.clientHeight);
+  }
+
   function show(next) {
     view = next;
     svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
-    svg.classList.toggle("close-up", view.width < 420);
+    svg.classList.toggle("close-up", view.width < 1000);
+    names.setAttribute("font-size", String(13 * unit()));
   }
 
   function zoom(factor, at = { x: view.x + view.width / 2, y: view.y + view.height / 2 }) {
@@ -69,13 +77,13 @@ function start() {
     for (const edge of edges) edge.classList.toggle("lit", Boolean(entry) && entry.links.includes(edge));
     if (!entry) return label.replaceChildren();
     label.textContent = entry.node.getAttribute("aria-label");
-    const unit = view.width / svg.clientWidth;
-    label.setAttribute("font-size", String(14 * unit));
-    label.setAttribute("stroke-width", String(4 * unit));
+    const size = unit();
+    label.setAttribute("font-size", String(14 * size));
+    label.setAttribute("stroke-width", String(4 * size));
     const half = view.width / 2;
     label.setAttribute("text-anchor", entry.x < view.x + half ? "start" : "end");
     label.setAttribute("x", String(entry.x + (entry.x < view.x + half ? 10 : -10)));
-    label.setAttribute("y", String(entry.y - 10 * Math.max(1, unit)));
+    label.setAttribute("y", String(entry.y - 10 * Math.max(1, size)));
   }
 
   function reach(entry) {
@@ -122,10 +130,10 @@ function start() {
   });
   window.addEventListener("pointermove", (event) => {
     if (!drag) return;
-    const unit = Math.max(view.width / svg.clientWidth, view.height / svg.clientHeight);
+    const scale = unit();
     const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
     drag.moved ||= Math.hypot(dx, dy) > 4;
-    if (drag.moved) show({ ...drag.view, x: drag.view.x - dx * unit, y: drag.view.y - dy * unit });
+    if (drag.moved) show({ ...drag.view, x: drag.view.x - dx * scale, y: drag.view.y - dy * scale });
   });
   window.addEventListener("pointerup", () => setTimeout(() => (drag = null)));
   svg.addEventListener("dragstart", (event) => event.preventDefault());
@@ -160,7 +168,7 @@ function start() {
     const found = [...nodes.values()].filter(({ node }) => !node.hasAttribute("hidden") && wanted && node.getAttribute("aria-label").toLowerCase().includes(wanted));
     for (const entry of nodes.values()) entry.node.classList.toggle("hit", found.includes(entry));
     svg.classList.toggle("searching", Boolean(wanted));
-    document.getElementById("node-found").textContent = wanted ? `${found.length} found` : "";
+    document.getElementById("node-found").textContent = wanted ? `${found.length || "none"} of the nodes drawn` : "";
     return found;
   }
   search.addEventListener("input", find);
@@ -170,4 +178,5 @@ function start() {
     if (first) reach(first);
   });
   filter();
+  fit();
 }
