@@ -60,6 +60,8 @@ def lesson_search(*, home: Workspace, query: str, limit: int = 20) -> list[Lesso
     words = {pk: hit.keyword for pk, hit in hits.items() if hit.keyword is not None}
     legs = [(VECTOR_WEIGHT, scale01(cosines)), (KEYWORD_WEIGHT, words)]
     scores = weighted([leg for leg in legs if leg[1]])
+    # A lesson that waits for its vector is not worse than one whose vector says nothing.
+    scores |= {pk: score for pk, score in words.items() if pk not in cosines}
     best = sorted(scores, key=lambda pk: (-scores[pk], -pk))[:limit]
     return [
         LessonHit(

@@ -102,21 +102,22 @@ def relevance(pool: Pool) -> Floats:
     """0..1: what a row says and what is said around it, by meaning and by words, each scaled within the pool;
     a bonus for a named speaker and a named time; then a share of the strength of its conversation.
 
-    What no row of the pool has (no vectors, no words found) is left out and the rest counts whole.
+    What no row of the pool has (no words found) or a row has not yet (a vector) is left out, and the rest
+    counts whole: a row that waits for its vector is not worse than one whose vector says nothing.
     """
     if not len(pool):
         return np.zeros(0)
     parts = [
         (TURN_VECTOR_WEIGHT, _scaled(pool.cosine)),
         (WINDOW_VECTOR_WEIGHT, _scaled(pool.window_cosine)),
-        (TURN_WORDS_WEIGHT, _scaled(pool.words) if pool.words.any() else None),
-        (WINDOW_WORDS_WEIGHT, _scaled(pool.window_words) if pool.window_words.any() else None),
+        (TURN_WORDS_WEIGHT, _scaled(np.where(pool.words.any(), pool.words, np.nan))),
+        (WINDOW_WORDS_WEIGHT, _scaled(np.where(pool.window_words.any(), pool.window_words, np.nan))),
     ]
-    found = [(weight, column) for weight, column in parts if column is not None]
-    total = sum(weight for weight, _ in found)
-    own = np.zeros(len(pool))
-    for weight, column in found:
-        own += weight / total * column
+    own, total = np.zeros(len(pool)), np.zeros(len(pool))
+    for weight, column in parts:
+        own += weight * np.nan_to_num(column)
+        total += weight * ~np.isnan(column)
+    own = own / np.where(total > 0.0, total, 1.0)
     own += SPEAKER_BONUS * pool.named + DATE_BONUS * pool.dated
     strengths: Floats = (own + SESSION_SHARE * _session_strength(own, pool.session)) / _FULL_MARKS
     return strengths
@@ -212,14 +213,14 @@ def _share_of_best(scores: Floats) -> list[float]:
     return shares
 
 
-def _scaled(column: Floats) -> Floats | None:
-    """Onto 0..1 within the pool; NaN is 0, equal values are all 1. None when there is no value."""
+def _scaled(column: Floats) -> Floats:
+    """Onto 0..1 within the pool; NaN stays, equal values are all 1."""
     known = ~np.isnan(column)
     if not known.any():
-        return None
+        return column
     low, high = column[known].min(), column[known].max()
-    moved = (column - low) / (high - low) if high > low else np.ones(len(column))
-    return np.where(known, moved, 0.0)
+    moved: Floats = (column - low) / (high - low) if high > low else np.where(known, 1.0, np.nan)
+    return moved
 
 
 def _session_strength(own: Floats, session: Ids) -> Floats:

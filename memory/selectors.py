@@ -119,6 +119,8 @@ def semantic_search(*, home: Workspace, query: str, limit: int = 20, mode: Mode 
     cosines = {pk: hit.cosine for pk, hit in hits.items() if hit.cosine is not None}
     legs = [(VECTOR_WEIGHT, scale01(cosines)), (KEYWORD_WEIGHT, keyword)]
     scores = weighted([leg for leg in legs if leg[1]])
+    # A fact that waits for its vector is not worse than one whose vector says nothing.
+    scores |= {pk: score for pk, score in keyword.items() if pk not in cosines}
     best = sorted(scores, key=lambda pk: (-scores[pk], facts[pk][0]))[:limit]
     rows = rows_read(SemanticMemory, home, best)
     return SemanticSearch(

@@ -416,3 +416,14 @@ def test_a_lesson_is_found_by_meaning_as_soon_as_it_is_written(home: Workspace, 
     hit = lesson_search(home=home, query="run linter")[0]
     assert hit.row == row
     assert set(hit.legs) == {"vector", "keyword"}
+
+
+@pytest.mark.sqlite_only
+def test_a_lesson_that_waits_for_its_vector_is_found_first_by_its_words(home: Workspace, embedder) -> None:
+    from crewsite.embeddings.models import Vector
+    from lessons.selectors import lesson_search
+
+    write(home, "answer in French")
+    row = write(home, "always run the linter").row
+    Vector.objects.filter(object_id=row.pk).delete()
+    assert lesson_search(home=home, query="linter please")[0].row == row

@@ -22,6 +22,7 @@ from memory.services import (
     episodic_write,
     episodic_write_many,
     semantic_delete,
+    semantic_set_if_absent,
     semantic_write,
 )
 from tests.factories import CONSOLIDATION, EXPLICIT, make_workspace
@@ -90,6 +91,14 @@ class TestEpisodes:
         question = "is the weekly planning meeting on Monday"
         assert texts(home, question, mode=mode) == [new.text, old.text]
         assert texts(home, question, mode=mode, limit=1) == [new.text]
+
+    def test_rows_that_wait_for_their_vectors_are_not_behind_the_few_that_have_one(
+        self, home: Workspace, embedder: FakeEmbedder
+    ) -> None:
+        waiting = keep(home, "ticket ZX81-QT closed", defer_embedding=True)
+        keep(home, "The cellar is damp after long rain")
+        for mode in ("auto", "relevance"):
+            assert texts(home, "ZX81-QT", mode=mode)[0] == waiting.text
 
     def test_another_fact_stands_beside_nine_rewordings(
         self, home: Workspace, embedder: FakeEmbedder
@@ -229,6 +238,14 @@ class TestFacts:
         assert first.row.key == "user.city"
         assert first.legs == ("vector", "keyword")
         assert first.score == pytest.approx(1.0)
+
+    def test_an_imported_fact_that_waits_for_its_vector_is_found_first_by_its_words(
+        self, home: Workspace, embedder: FakeEmbedder
+    ) -> None:
+        semantic_write(home=home, key="user.shoe_size", value="forty-four", origin=EXPLICIT)
+        semantic_set_if_absent(home=home, key="pref.editor", value="Helix", origin=EXPLICIT)
+        hits = semantic_search(home=home, query="which editor, Helix?").hits
+        assert hits[0].row.key == "pref.editor"
 
     def test_old_values_and_deleted_facts_never_answer(self, home: Workspace, embedder: FakeEmbedder) -> None:
         fact(home, "pref.editor", "vim")
