@@ -75,9 +75,10 @@ def _obey(context: ToolContext, intent: Intent) -> tuple[str, dict[str, Any]]:
 
 def _ended(context: ToolContext, text: str) -> str:
     """With the hint how to connect a model, once a conversation, and not where memory alone was chosen."""
+    # This turn still runs, so it is none of these.
     answered = Turn.objects.filter(
         conversation=context.conversation, model=MEMORY_MODEL, state=Turn.State.DONE
-    ).exclude(pk=context.turn_id)
+    )
     if context.conversation.model == MEMORY_MODEL or answered.exists():
         return text
     return f"{text}\n\n*{CONNECT_HINT}*"

@@ -184,10 +184,10 @@ def _earlier(turn: Turn, path: set[int]) -> list[Message]:
 
     The answer of the turn before may bear a later number than this question, when it was asked meanwhile.
     """
-    own = {turn.user_message_id, turn.assistant_message_id}
+    own = [pk for pk in (turn.user_message_id, turn.assistant_message_id) if pk is not None]
     asked_at = turn.user_message.seq
     rows = turn.conversation.messages.filter(Q(seq__lt=asked_at) | Q(parent__in=path)).order_by("seq")
-    said = on_path(rows.exclude(pk__in=own - {None}).exclude(parent=turn.user_message), path)
+    said = on_path(rows.exclude(pk__in=own).exclude(parent=turn.user_message), path)
     return [row for row in said if row.content or row.tool_calls]
 
 

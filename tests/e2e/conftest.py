@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect, sync_playwright
 
 from tests.llm_server import LlmServer
-from tests.site import ROOT, free_port
+from tests.site import ROOT, Seat, Site, free_port, make_seats, running_site
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
@@ -116,8 +117,6 @@ def bare_site(tmp_path_factory: pytest.TempPathFactory, compact_model: Path) -> 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield launched
@@ -130,6 +129,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     opened = context.new_page()
     opened.set_default_timeout(15_000)
+    expect.set_options(timeout=15_000)
     problems: list[str] = []
     opened.on("pageerror", lambda error: problems.append(f"script error: {error}"))
     opened.on(
@@ -140,3 +140,55 @@ def page(browser: Browser) -> Iterator[Page]:
     yield opened
     context.close()
     assert not problems
+
+
+@dataclass
+class Chat:
+    """A browser tab of a member on a site with the scripted model."""
+
+    site: Site
+    llm: LlmServer
+    seat: Seat
+    page: Page
+
+    def new(self, text: str) -> None:
+        self.page.goto(f"{self.site.url}/chat/")
+        self.say(text)
+        self.page.wait_for_url("**/chat/*-*-*-*-*/")
+
+    def say(self, text: str) -> None:
+        box = self.page.locator("#composer-text")
+        box.fill(text)
+        box.press("Enter")
+
+    @property
+    def answer(self) -> Locator:
+        return self.page.locator(".msg-assistant").last
+
+    @property
+    def question(self) -> Locator:
+        return self.page.locator(".msg-user").last
+
+    def act(self, message: Locator, name: str) -> None:
+        message.hover()
+        message.locator(f"[data-act={name}]").click()
+
+
+@pytest.fixture(scope="module")
+def chat_site(tmp_path_factory: pytest.TempPathFactory, llm: LlmServer) -> Iterator[Site]:
+    with running_site(tmp_path_factory.mktemp("chat"), **llm.environment()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chat_seats(chat_site: Site) -> Iterator[Seat]:
+    return iter(make_seats(chat_site, 40))
+
+
+@pytest.fixture
+def chat(chat_site: Site, llm: LlmServer, chat_seats: Iterator[Seat], page: Page) -> Chat:
+    """Each test is a member of its own."""
+    llm.queue.clear()
+    seat = next(chat_seats)
+    page.context.add_cookies([{"name": "sessionid", "value": seat.session, "url": chat_site.url}])
+    return Chat(chat_site, llm, seat, page)

@@ -1,0 +1,114 @@
+"""Tools that ask the person: approve, deny, silence, and rules that speak first."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+from constance.test import override_config
+
+from crewsite.chat import permissions as module
+from crewsite.chat.offered_tools import offered_tools
+from crewsite.chat.permissions import Option, Permissions, ask_person, permissions
+from crewsite.chat.tool_rules import Rule, rule_for
+from crewsite.llm.tools import ToolContext
+from tests.chat.client import ChatClient
+from tests.factories import make_conversation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crewsite.accounts.models import User, Workspace
+    from tests.llm_server import LlmServer
+    from tests.site import Seat, Site
+
+CALL = {"id": "call-1", "name": "shell", "state": "running", "args_summary": "{}"}
+
+
+class Cards:
+    def __init__(self) -> None:
+        self.states: list[str] = []
+        self.asked = asyncio.Event()
+
+    def add_tool(self, call: dict[str, Any]) -> None:
+        self.states.append(call["state"])
+        if call["state"] == "asking":
+            self.asked.set()
+
+
+@pytest.mark.django_db
+def test_deny_beats_approve_and_what_neither_names_asks() -> None:
+    with override_config(CHAT_TOOLS_APPROVED="memory_*, web_read", CHAT_TOOLS_DENIED="memory_remember"):
+        assert rule_for("memory_recall") == Rule.APPROVED
+        assert rule_for("memory_remember") == Rule.DENIED
+        assert rule_for("web_read") == Rule.APPROVED
+        assert rule_for("web_reader") == Rule.ASK
+
+
+@pytest.mark.django_db
+def test_a_denied_tool_is_not_offered_and_one_that_asks_needs_somebody(alice: User, home: Workspace) -> None:
+    context = ToolContext(home, alice, make_conversation(alice, home))
+
+    async def ask(call_id: str, name: str, args: dict[str, Any]) -> bool:
+        return True
+
+    with override_config(CHAT_TOOLS_APPROVED="learn_list", CHAT_TOOLS_DENIED="memory_*"):
+        assert [tool.name for tool in offered_tools(context)] == ["learn_list"]
+        offered = offered_tools(context, ask)
+    assert [tool.name for tool in offered] == ["learn_add", "learn_list", "learn_remove"]
+    assert set(offered[0].function_schema.json_schema["properties"]) >= {"rule"}
+    assert "run" not in offered[0].function_schema.json_schema["properties"]
+
+
+@pytest.mark.parametrize(("choice", "state"), [("allow", "running"), ("deny", "denied")])
+async def test_the_person_decides(choice: str, state: str) -> None:
+    turn, cards = uuid4(), Cards()
+    asking = asyncio.create_task(ask_person(cards, turn, CALL))
+    await cards.asked.wait()
+    await asyncio.sleep(0)
+    assert not permissions.answer(turn, "call-1", "something else")
+    assert not permissions.answer(uuid4(), "call-1", choice)
+    assert permissions.answer(turn, "call-1", choice)
+    chosen = await asking
+    assert chosen is not None
+    assert chosen.allows is (choice == "allow")
+    assert cards.states == ["asking", state]
+    assert not permissions.answer(turn, "call-1", choice)
+
+
+async def test_silence_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PERMISSION_TIMEOUT_S", 0.02)
+    cards = Cards()
+    assert await ask_person(cards, uuid4(), CALL, [Option("yes", "Yes", allows=True)]) is None
+    assert cards.states == ["asking", "denied"]
+    assert not Permissions()._waiting
+
+
+@pytest.fixture
+def asking_site(site: Site) -> Iterator[Site]:
+    rules = "from constance import config\nconfig.CHAT_TOOLS_APPROVED = {!r}"
+    site.run(rules.format("memory_*"))
+    yield site
+    site.run(rules.format("learn_*,memory_*"))
+
+
+@pytest.mark.sqlite_only
+async def test_over_the_socket_a_call_asks_is_denied_and_the_answer_goes_on(
+    asking_site: Site, seat: Seat, llm: LlmServer
+) -> None:
+    async with ChatClient(asking_site, seat) as chat:
+        await chat.send('[script:learn rule="Never sail on Fridays"]')
+        while (card := await chat.receive("tool"))["state"] != "asking":
+            pass
+        assert [choice["id"] for choice in card["choices"]] == ["allow", "deny"]
+        async with ChatClient(asking_site, seat) as other_tab:
+            assert (await other_tab.receive("tool"))["state"] == "asking"
+            await other_tab.say("answer", turn=card["turn"], call=card["id"], choice="deny")
+        done = await chat.end()
+        assert done["message"]["content"].endswith("and the answer goes on.")
+        assert [call["state"] for call in done["message"]["tool_calls"]] == ["denied"]
+        assert not asking_site.query("SELECT 1 FROM lessons_lesson WHERE rule = 'Never sail on Fridays'")
+        results = [m for m in llm.requests[-1]["messages"] if m["role"] == "tool"]
+        assert "did not allow" in str(results)
