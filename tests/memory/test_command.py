@@ -108,6 +108,15 @@ def test_search_finds_both_kinds_and_says_what_limits_it() -> None:
     assert "Nothing found" in crew("search", "zebra")[2]
 
 
+def test_search_tells_a_changed_fact_by_its_newest_row_first(home: Workspace) -> None:
+    for day in ("Monday", "Tuesday"):
+        crew("remember", f"The weekly meeting is on {day}")
+    new, old = EpisodicMemory.objects.order_by("-pk")
+    EpisodicMemory.objects.filter(pk=new.pk).update(possibly_supersedes=old)
+    found = crew_json("search", "is the weekly meeting on Monday")["hits"]
+    assert [hit["id"] for hit in found] == [f"epi:{new.pk}", f"epi:{old.pk}"]
+
+
 def test_a_version_is_stored_as_typed() -> None:
     assert crew("remember", "3.10", "--key", "project.python")[0] == 0
     assert SemanticMemory.objects.get().value == "3.10"

@@ -4,6 +4,7 @@ one service, prints.
 
 from __future__ import annotations
 
+from heapq import merge
 from typing import TYPE_CHECKING, Any, Final
 
 from django.core.management.base import CommandError
@@ -99,11 +100,13 @@ class Command(MemoryCommand):
         episodes = episodic_search(home=home, query=query, limit=limit, mode="relevance")
         access.flush()
         degraded = sorted({*facts.degraded, *episodes.degraded})
-        rows = [hit_as_dict(SemanticLayer(), hit) for hit in facts.hits]
-        rows += [hit_as_dict(EpisodicLayer(), hit) for hit in episodes.hits]
-        # Each layer scales its scores by its own best row, so equal ones are told apart by what they rest on.
-        rows.sort(key=lambda row: (row["score"], len(row["legs"]), row["cosine"] or 0.0), reverse=True)
-        del rows[limit:]
+        layers = [
+            [hit_as_dict(SemanticLayer(), hit) for hit in facts.hits],
+            [hit_as_dict(EpisodicLayer(), hit) for hit in episodes.hits],
+        ]
+        # Merged, so that the order within a layer stays. Each scales its scores by its own best row: equal
+        # ones are told apart by what they rest on.
+        rows = list(merge(*layers, key=_strength, reverse=True))[:limit]
         self._rows(rows, ["id", "score", "legs", "created_at", "text"], options, empty="Nothing found.")
         if degraded:
             self.stderr.write(f"Search is limited at the moment: {', '.join(degraded)}.")
@@ -200,6 +203,10 @@ class Command(MemoryCommand):
             self.table(columns, [[cell(row[column]) for column in columns] for row in rows], options)
         elif not options["json"]:
             self.stderr.write(empty)
+
+
+def _strength(row: dict[str, Any]) -> tuple[float, int, float]:
+    return row["score"], len(row["legs"]), row["cosine"] or 0.0
 
 
 def _listed(kind: str | None) -> list[MemoryLayer]:
