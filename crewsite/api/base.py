@@ -49,7 +49,8 @@ class CrewView(APIView):
     permission_classes = [permissions.IsAuthenticated, TokenScope]
     metadata_class = None  # OPTIONS describes nothing that the schema does not
     in_workspace = True
-    keeps_answers = True  # for Idempotency-Key; not where an answer holds a secret
+    keeps_answers = True  # for Idempotency-Key
+    takes_key = True  # not where an answer holds a secret, for the schema
     has_versions: tuple[str, ...] = ()  # methods with an ETag, for the schema
     workspace: Workspace
 

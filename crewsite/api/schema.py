@@ -26,7 +26,7 @@ class CrewSchema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         parameters: list[Any] = list(super().get_override_parameters())
-        if self.method == "POST":
+        if self.method == "POST" and getattr(self.view, "takes_key", True):
             parameters.append(_IDEMPOTENCY_KEY)
         if self.method in getattr(self.view, "has_versions", ()):
             parameters += [_IF_NONE_MATCH] if self.method == "GET" else [_IF_MATCH]

@@ -54,7 +54,7 @@ class NewToken(TokenRow):
 
 
 class Tokens(CrewView):
-    keeps_answers = False
+    keeps_answers = takes_key = False
 
     @extend_schema(operation_id="security_tokens_list", responses={200: TokensAnswer, **PROBLEMS})
     def get(self, request: Request) -> Response:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from django.test import Client
 
 pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).resolve().parents[2]
+# No single rows that somebody else could change in between.
+TOKENS = "/api/v1/security/tokens/"
+UNVERSIONED = {"/api/v1/memory/settings", f"{TOKENS}{{token_key}}"}
 
 
 @pytest.fixture
@@ -58,3 +64,26 @@ def test_the_docs_page_needs_no_inline_code_and_no_other_host(client: Client) ->
     answer = client.get(script.group(1).replace("&amp;", "&"))
     assert answer.status_code == 200
     assert "javascript" in answer["Content-Type"]
+
+
+def test_the_schema_in_the_documentation_is_the_present_one(schema: dict[str, Any]) -> None:
+    """After a change of the API: `manage.py spectacular --format openapi-json --file docs/openapi.json`."""
+    kept = json.loads((ROOT / "docs/openapi.json").read_text())
+    assert json.loads(json.dumps(schema, default=str)) == kept
+
+
+def test_every_post_takes_a_key_and_every_single_row_has_versions(schema: dict[str, Any]) -> None:
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            headers = {row["name"] for row in operation.get("parameters", ()) if row["in"] == "header"}
+            assert ("Idempotency-Key" in headers) == (method == "post" and path != TOKENS), (method, path)
+            assert ("If-Match" in headers) == (
+                method in {"put", "patch", "delete"} and path not in UNVERSIONED
+            )
+
+
+def test_every_operation_describes_its_refusals(schema: dict[str, Any]) -> None:
+    for path, methods in schema["paths"].items():
+        for operation in methods.values():
+            if "/health/" not in path:
+                assert list(operation["responses"]["4XX"]["content"]) == ["application/problem+json"], path
