@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-NAMES: Final = ("recall", "context", "injection", "lessons", "thresholds", "locomo", "consolidation")
+NAMES: Final = ("recall", "context", "injection", "lessons", "thresholds", "chat", "locomo", "consolidation")
 NEEDS_DATA: Final = frozenset({"locomo", "consolidation"})
 FOLDER: Final = Path(__file__).parent
 

@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("crewsite.mcp.urls")),
     path("chat/", include("crewsite.chat.urls")),
     path("api/v1/", include("crewsite.api.urls")),
+    path("v1/", include("crewsite.api.openai.urls")),
     path("admin/", admin.site.urls),
 ]
 

@@ -163,7 +163,9 @@ class LlmServer:
     async def _anthropic(
         self, writer: asyncio.StreamWriter, headers: dict[str, str], body: dict[str, Any]
     ) -> bool:
-        if self.api_key and headers.get("x-api-key") != self.api_key.lower():
+        # Older clients name the key by a header of its own, newer ones as everybody does.
+        shown = {headers.get("x-api-key"), headers.get("authorization", "").removeprefix("bearer ")}
+        if self.api_key and self.api_key.lower() not in shown:
             await send(writer, 401, anthropic_wire.error_body(401, "invalid x-api-key"))
             return True
         reply = self._reply(anthropic_wire.as_chat(body))

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -21,7 +22,7 @@ from crewsite.llm.clients import close_http_client
 from crewsite.llm.constants import ROLES, TRIAL_PROMPT, TRIAL_TIMEOUT_S
 from crewsite.llm.errors import explain
 from crewsite.llm.models import Connection
-from crewsite.llm.providers import model_for
+from crewsite.llm.providers import load_library, model_for
 from crewsite.llm.targets import role_setting, target_of
 from crewsite.llm.usage import price_of, usage_record
 from crewsite.security.text import clean
@@ -99,6 +100,7 @@ def roles_save(*, roles: Mapping[str, str]) -> None:
 
 def connection_try(target: Target) -> Trial:
     """One real call, blocking. Never raises."""
+    load_library()  # seconds the first time, which are not the model's
     started = time.monotonic()
     try:
         text, usage = asyncio.run(_try(target))
@@ -148,10 +150,25 @@ def _check_place(connection: Connection) -> None:
             raise ValidationError({"model": "There is no such file on this machine."})
         case Connection.Provider.ACP:
             _check_command(connection.model)
+        case Connection.Provider.OPENAI | Connection.Provider.ANTHROPIC if connection.base_url:
+            _check_address(connection.base_url)
         case _:
             pass
     if connection.provider in {Connection.Provider.LLAMA, Connection.Provider.ACP}:
         connection.base_url = ""
+
+
+def _check_address(url: str) -> None:
+    """Names without a dot are fine: that is what containers call each other."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or parts.username or parts.password or parts.query or parts.fragment:
+        raise ValidationError(
+            {"base_url": "Use an http or https address, without a name, a password or a query in it."}
+        )
 
 
 def _check_command(command: str) -> None:

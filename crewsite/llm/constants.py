@@ -30,7 +30,7 @@ ROLES: Final = ("default", "smol", "judge")
 PROVIDER_NAMES: Final = frozenset({"openai", "anthropic", "llama", "acp"})
 RESERVED_NAMES: Final = frozenset({*ROLES, MEMORY_MODEL, ENVIRONMENT, "auto"})
 CONNECT_HINT: Final = (
-    "No language model is connected: an operator connects one on the page Models (/models/), or sets "
+    "No language model is connected: an operator connects one under Settings (/settings/models/), or sets "
     "CREW_LLM_BASE_URL, CREW_LLM_MODEL and, if the endpoint needs one, CREW_LLM_API_KEY, and restarts."
 )
 

@@ -38,7 +38,7 @@ class Connection(models.Model):
         ],
     )
     provider = models.CharField(max_length=16, choices=Provider.choices, default=Provider.OPENAI)
-    base_url = models.URLField(max_length=500, blank=True, help_text="Empty: the provider's own address.")
+    base_url = models.CharField(max_length=500, blank=True, help_text="Empty: the provider's own address.")
     model = models.CharField(
         max_length=500, help_text="The model's name there; the path of a GGUF file; the command of an agent."
     )

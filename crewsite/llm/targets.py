@@ -89,7 +89,7 @@ def targets() -> list[Target]:
     from crewsite.llm.models import Connection
 
     found = [target for target in [endpoint_configured()] if target is not None]
-    for row in Connection.objects.defer(None):
+    for row in Connection.objects.all():
         try:
             found.append(target_from(row))
         except SecretLocked as locked:
@@ -100,7 +100,8 @@ def targets() -> list[Target]:
 def target_from(row: Connection) -> Target:
     """Raises SecretLocked."""
     base_url = (row.base_url or OWN_URLS.get(row.provider, "")).rstrip("/")
-    return Target(row.name, row.name, row.provider, row.model, base_url, row.api_key)
+    api_key = row.api_key if row.key_set_at is not None else ""
+    return Target(row.name, row.name, row.provider, row.model, base_url, api_key)
 
 
 def target_of(role_or_name: str = "default") -> Target | None:

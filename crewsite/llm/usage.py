@@ -62,8 +62,10 @@ def _add(day: date, model: str, purpose: str, added: Mapping[str, Any]) -> None:
 def price_of(target: Target, usage: Mapping[str, Any]) -> float | None:
     """US dollars by the public price list, for the makers' own addresses only: what another endpoint charges
     under the same name is not known."""
-    if target.base_url != OWN_URLS.get(target.provider, ""):
-        return None if target.provider != "llama" else 0.0
+    if target.provider == "llama":
+        return 0.0
+    if target.base_url != OWN_URLS.get(target.provider):
+        return None
     from genai_prices import Usage, calc_price
 
     counted = Usage(
