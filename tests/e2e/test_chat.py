@@ -188,7 +188,7 @@ def test_a_killed_server_leaves_an_interrupted_answer_that_can_be_tried_again(ch
     expect(chat.answer).to_contain_text("word5")
     chat.llm.queue.append(text_reply("Here is all of it."))
     chat.answer.get_by_role("button", name="Try again").click()
-    expect(chat.answer).to_contain_text("Here is all of it.")
+    expect(chat.answer).to_contain_text("Here is all of it.", timeout=60_000)  # a cold start
     expect(chat.page.locator(".msg")).to_have_count(2)
 
 

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.utils import timezone
+
+from crewsite.chat.listing import LIST_ROWS, conversation_list, excerpt
+from crewsite.conversations.branches import branch_leave
+from crewsite.conversations.models import Conversation, Message
+from crewsite.conversations.services import message_append
+from tests.factories import make_conversation
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import User, Workspace
+    from crewsite.chat.listing import Listing
+
+pytestmark = pytest.mark.django_db
+
+
+def said(user: User, home: Workspace, title: str, text: str) -> Message:
+    talk = make_conversation(user, home, title=title)
+    return message_append(conversation=talk, role=Message.Role.USER, content=text, author=user)
+
+
+def titles(listing: Listing) -> list[str]:
+    return [item.conversation.title for group in listing.groups for item in group.items]
+
+
+def test_rows_stand_under_their_day_pinned_ones_first(alice: User, home: Workspace) -> None:
+    for title, days in (("old", 100), ("new", 0), ("pinned", 50)):
+        row = make_conversation(alice, home, title=title, pinned=title == "pinned")
+        at = timezone.now() - timedelta(days=days)
+        Conversation.objects.filter(pk=row.pk).update(last_activity_at=at)
+    listing = conversation_list(alice)
+    assert [group.label for group in listing.groups] == ["Pinned", "Today", "Older"]
+    assert titles(listing) == ["pinned", "new", "old"]
+
+
+def test_a_long_list_is_shown_in_pages(alice: User, home: Workspace) -> None:
+    for number in range(LIST_ROWS + 1):
+        make_conversation(alice, home, title=str(number))
+    first = conversation_list(alice)
+    assert (len(titles(first)), first.more) == (LIST_ROWS, 2 * LIST_ROWS)
+    rest = conversation_list(alice, rows=first.more)
+    assert (len(titles(rest)), rest.more) == (LIST_ROWS + 1, 0)
+
+
+@pytest.mark.sqlite_only
+def test_words_are_found_apart_and_in_another_form_with_their_place(alice: User, home: Workspace) -> None:
+    said(alice, home, "Colours", "this year the buoys are painted vermilion")
+    said(alice, home, "Other", "nothing of the kind")
+    listing = conversation_list(alice, "vermilion paint")
+    assert titles(listing) == ["Colours"]
+    assert "vermilion" in listing.groups[0].items[0].excerpt
+
+
+def test_titles_come_before_what_was_said(alice: User, home: Workspace) -> None:
+    said(alice, home, "Harbour plan", "one")
+    said(alice, home, "Lunch", "we eat at the harbour")
+    listing = conversation_list(alice, "harbour")
+    assert [group.label for group in listing.groups] == ["In titles", "In what was said"]
+    assert titles(listing) == ["Harbour plan", "Lunch"]
+
+
+def test_nobody_finds_what_others_said_nor_what_is_on_a_hidden_branch(
+    alice: User, bob: User, home: Workspace
+) -> None:
+    secret = said(alice, home, "Mine", "the password of the harbour office")
+    assert titles(conversation_list(bob, "harbour")) == []
+    branch_leave(secret)
+    assert titles(conversation_list(alice, "harbour")) == []
+
+
+def test_an_excerpt_is_a_line_around_the_word() -> None:
+    text = "first line\n" + "filler " * 40 + "the needle is here " + "more " * 40
+    found = excerpt(text, "NEEDLE")
+    assert "needle is here" in found
+    assert found.startswith("…")
+    assert found.endswith("…")
+    assert len(found) < 100
