@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crewsite.search.fusion import mmr_jaccard
-from crewsite.search.words import word_set
+from crewsite.search.words import has_unspaced, word_set
+from memory.changes import is_mostly_latin
 from memory.constants import (
     AGE_FLOOR,
     DATE_BONUS,
@@ -136,14 +137,15 @@ def decay_rate(tags: Iterable[str], rates: Mapping[str, float]) -> float:
     return min((rates[tag] for tag in tags if tag in rates), default=DECAY_PER_DAY)
 
 
-def admitted(pool: Pool, limits: Thresholds) -> Flags:
+def admitted(pool: Pool, limits: Thresholds, *, question: str) -> Flags:
     """Rows near enough by raw cosine, or with all words of the question. Neither age nor importance plays a
     part.
 
-    Without any vector in the pool half of the words must be there.
+    Without any vector in the pool, or with a model that places the question's script by accident, half of the
+    words must be there; in a script without spaces half of its pairs of characters.
     """
-    if np.isnan(pool.cosine).all():
-        return pool.words_share >= KEYWORD_RUNG_MIN_OVERLAP
+    if np.isnan(pool.cosine).all() or (limits.latin_only and not is_mostly_latin(question)):
+        return np.maximum(pool.words_share, _pairs_share(question, pool.text)) >= KEYWORD_RUNG_MIN_OVERLAP
     is_long = np.array([len(text) > LONG_TEXT_CHARS for text in pool.text], dtype=np.bool_)
     floor = np.where(is_long, limits.relevance_long, limits.relevance)
     near: Flags = np.nan_to_num(pool.cosine, nan=-1.0) >= floor
@@ -176,6 +178,12 @@ def rank(pool: Pool, *, profile: Profile, limit: int, mmr: bool = True) -> list[
         dropped = others[max(0, limit - len(guards)) :]
         picked = [pk for pk in picked if pk not in dropped] + missing
     return [Ranked(pk, valued[pk], pk in missing) for pk in picked]
+
+
+def _pairs_share(question: str, texts: Texts) -> Floats:
+    """The part of a question's pairs of characters that each text has, 0..1; 0 in scripts with spaces."""
+    asked = word_set(question) if has_unspaced(question) else frozenset()
+    return np.array([len(asked & word_set(text)) / max(1, len(asked)) for text in texts], dtype=np.float64)
 
 
 def _newer_rows(pool: Pool) -> dict[int, int]:

@@ -76,7 +76,7 @@ def episodic_search(
     )
     pool = pool_read(home, found, query=query, now=now or timezone.now())
     if relevance_filter:
-        pool = pool.only(admitted(pool, thresholds_for(get_embedder().model_id)))
+        pool = pool.only(admitted(pool, thresholds_for(get_embedder().model_id), question=query))
     ranked = rank(
         pool,
         profile=Profile.INJECTION if mode == "auto" else Profile.EXPLICIT,

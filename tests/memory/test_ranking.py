@@ -219,12 +219,23 @@ def test_neighbours_speaker_time_and_conversation_each_raise_a_row() -> None:
 def test_admission_looks_at_raw_cosine_or_all_terms(row: dict[str, Any], *, is_in: bool) -> None:
     beside = {"cosine": 0.9}
     for aged in (row, {**row, "days_old": 5_000, "importance": 0.0}):
-        assert admitted(pool_of(aged, beside), SEED_THRESHOLDS).tolist() == [is_in, True]
+        assert admitted(pool_of(aged, beside), SEED_THRESHOLDS, question="tea").tolist() == [is_in, True]
 
 
 def test_without_vectors_half_of_the_words_admit() -> None:
     pool = pool_of({"words_share": 0.5}, {"words_share": 0.49})
-    assert admitted(pool, SEED_THRESHOLDS).tolist() == [True, False]
+    assert admitted(pool, SEED_THRESHOLDS, question="is it in").tolist() == [True, False]
+
+
+def test_a_script_that_the_model_places_by_accident_is_admitted_by_its_words() -> None:
+    limits = replace(SEED_THRESHOLDS, latin_only=True)
+    chinese = [{"cosine": 0.9, "text": "数据库部署在服务器上"}, {"cosine": 0.1, "text": "我住在上海浦东新区"}]
+    russian = [{"cosine": 0.9, "words_share": 0.4}, {"cosine": 0.1, "words_share": 0.5}]
+    assert admitted(pool_of(*chinese), limits, question="我住在哪里").tolist() == [False, True]
+    assert admitted(pool_of(*chinese), limits, question="今天天气怎么样").tolist() == [False, False]
+    assert admitted(pool_of(*russian), limits, question="Где живёт собака?").tolist() == [False, True]
+    assert admitted(pool_of(*chinese), limits, question="where do I live").tolist() == [True, False]
+    assert admitted(pool_of(*chinese), SEED_THRESHOLDS, question="我住在哪里").tolist() == [True, False]
 
 
 def test_only_keeps_the_rows_it_is_told_to() -> None:
