@@ -12,7 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-NAMES: Final = ("recall", "context", "injection", "lessons", "thresholds", "chat", "locomo", "consolidation")
+NAMES: Final = (
+    "recall", "context", "doors", "injection", "lessons",
+    "thresholds", "chat", "locomo", "consolidation",
+)  # fmt: skip
 NEEDS_DATA: Final = frozenset({"locomo", "consolidation"})
 FOLDER: Final = Path(__file__).parent
 

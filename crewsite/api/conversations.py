@@ -126,6 +126,7 @@ class ConversationDetail(ConversationView):
         responses={200: ConversationRow, 304: None, **PROBLEMS},
     )
     def get(self, request: Request, conversation_id: UUID) -> Response:
+        """One of one's own conversations, with its ETag."""
         self.query(StrictSerializer)
         return versions.answer(request, shown(self.conversation(conversation_id)))
 

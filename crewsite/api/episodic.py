@@ -199,6 +199,7 @@ class Episode(CrewView):
         responses={200: EpisodeRow, 304: None, **PROBLEMS},
     )
     def get(self, request: Request, row_id: int) -> Response:
+        """One episode, with its ETag."""
         self.query(WorkspaceQuery)
         return versions.answer(request, shown(self.row(row_id)))
 

@@ -122,6 +122,7 @@ class Jobs(JobView):
 class JobDetail(JobView):
     @extend_schema(operation_id="jobs_retrieve", responses={200: JobRow, **PROBLEMS})
     def get(self, request: Request, job_id: int) -> Response:
+        """How far a job is, or how it ended."""
         return Response(self.row(self.found(job_id)))
 
 

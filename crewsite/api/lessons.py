@@ -122,6 +122,7 @@ class LessonDetail(CrewView):
         responses={200: LessonRow, 304: None, **PROBLEMS},
     )
     def get(self, request: Request, row_id: int) -> Response:
+        """One lesson, with its ETag."""
         self.query(WorkspaceQuery)
         return versions.answer(request, shown(self.row(row_id)))
 

@@ -4,6 +4,7 @@ of keys and versions.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -22,7 +23,13 @@ class CrewTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untype
 
 
 class CrewSchema(AutoSchema):
-    """`DEFAULT_SCHEMA_CLASS`: adds the headers that `CrewView` reads."""
+    """`DEFAULT_SCHEMA_CLASS`: adds the headers that `CrewView` reads; what an operation does is its handler's
+    to say.
+    """
+
+    def get_description(self) -> str:
+        handler = getattr(self.view, self.method.lower(), None)
+        return (inspect.getdoc(handler) or "") if handler else ""
 
     def get_override_parameters(self) -> list[Any]:
         parameters: list[Any] = list(super().get_override_parameters())

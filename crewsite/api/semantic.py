@@ -140,6 +140,7 @@ class Fact(CrewView):
         responses={200: FactRow, 304: None, **PROBLEMS},
     )
     def get(self, request: Request, key: str) -> Response:
+        """The fact in force under a key, with its ETag."""
         self.query(WorkspaceQuery)
         return versions.answer(request, shown(self.row(key)))
 

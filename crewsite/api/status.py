@@ -54,18 +54,16 @@ class OpenView(APIView):
 
 
 class HealthLive(OpenView):
-    """The process answers. Asks nothing else, so that a slow database does not restart a healthy process."""
-
     @extend_schema(operation_id="health_live", auth=[], responses={200: HealthAnswer})
     def get(self, request: Request) -> Response:
+        """The process answers. Asks nothing else: a slow database does not restart a healthy process."""
         return Response({"status": "ok"})
 
 
 class HealthReady(OpenView):
-    """Whether to send traffic here: 503 without a database. Names what is degraded, without details."""
-
     @extend_schema(operation_id="health_ready", auth=[], responses={200: ReadyAnswer, 503: ReadyAnswer})
     def get(self, request: Request) -> Response:
+        """Whether to send traffic here: 503 without a database. Names what is degraded, without details."""
         # Anybody may ask as often as they like, and must not slow the site by it: counting rows costs.
         report = cache.get_or_set("api.health.ready", readiness, READY_KEEP_SECONDS) or {}
         serves = report["database"]["state"] == "ready"
@@ -103,6 +101,7 @@ class EmbeddingsStatus(CrewView):
         responses={200: EmbeddingsAnswer, **PROBLEMS},
     )
     def get(self, request: Request) -> Response:
+        """The embedding model, its index, and how its last installation went."""
         from crewsite.embeddings.tasks import install_last
 
         self.query(WorkspaceQuery)

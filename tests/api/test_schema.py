@@ -85,5 +85,7 @@ def test_every_post_takes_a_key_and_every_single_row_has_versions(schema: dict[s
 def test_every_operation_describes_its_refusals(schema: dict[str, Any]) -> None:
     for path, methods in schema["paths"].items():
         for operation in methods.values():
+            assert operation["description"], path
+            assert "`self." not in operation["description"], path
             if "/health/" not in path:
                 assert list(operation["responses"]["4XX"]["content"]) == ["application/problem+json"], path

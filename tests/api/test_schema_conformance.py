@@ -28,9 +28,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
 @pytest.mark.parametrize("who", CALLERS)
 def test_no_answer_is_a_server_error_or_breaks_the_schema(fuzzed: Fuzzed, who: str) -> None:
     broken = [
-        text
-        for operation in fuzzed.operations()
-        for text in fuzzed.fuzz(operation, who, examples=EXAMPLES, seed=3)
+        text for operation in fuzzed.operations() for text in fuzzed.fuzz(operation, who, examples=EXAMPLES)
     ]
     assert not broken, "\n\n".join(broken[:5])
     assert "Traceback" not in fuzzed.site.log
