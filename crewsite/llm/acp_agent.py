@@ -4,6 +4,7 @@ needed, kept for their conversation while it is lively, ended with everything th
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import logging
 import os
@@ -213,7 +214,11 @@ def kill_all() -> None:
     """As this process ends: no time to be polite."""
     for agents in list(_agents.values()):
         for agent in agents.values():
-            _signal(agent.process, signal.SIGKILL)
+            if agent.is_alive:
+                _signal(agent.process, signal.SIGKILL)
+
+
+atexit.register(kill_all)
 
 
 def workplace() -> Path:
