@@ -30,9 +30,9 @@ _NAMES: Final = (
 )
 MONTHS: Final = {name: number for number, names in enumerate(_NAMES, start=1) for name in names.split()}
 # Names that are common words as well; they count only beside a number or after a word that leads to a date.
-_AMBIGUOUS: Final = frozenset({"may", "march", "mars", "marco", "mai", "jun", "jan"})
+_AMBIGUOUS: Final = frozenset({"may", "march", "mars", "marco", "mai", "jun", "jan", "sept", "june", "april"})
 _LEADS: Final = frozenset(
-    {"in", "on", "of", "since", "until", "till", "before", "after", "during", "by", "early", "late", "mid"}
+    {"in", "of", "since", "until", "till", "before", "after", "during", "by", "early", "late", "mid"}
     | {"en", "le", "de", "im", "am", "seit", "vom", "desde", "em", "del", "di"}
 )
 _WORD: Final = re.compile(r"\w+")
