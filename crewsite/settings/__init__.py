@@ -133,6 +133,15 @@ CHANNEL_LAYERS = {
     )
 }
 
+# Counters of limits are in it: one for all web processes where there is Redis.
+CACHES = {
+    "default": (
+        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        if REDIS_URL
+        else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    )
+}
+
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "crewsite.accounts.login_limit.LoginLimitBackend",
