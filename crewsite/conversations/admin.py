@@ -47,6 +47,7 @@ class ConversationAdmin(OperatorOnlyMixin, SiteModelAdmin):
         "external_ref",
         "prefs_offset",
         "consolidated_until",
+        "branched_at",
         "last_activity_at",
         "created_at",
     ]
@@ -58,14 +59,25 @@ class ConversationAdmin(OperatorOnlyMixin, SiteModelAdmin):
 
 @admin.register(Message)
 class MessageAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
-    list_display = ["conversation", "seq", "role", "__str__", "finish_reason", "private", "created_at"]
-    list_filter = ["role", "finish_reason", "private"]
+    list_display = [
+        "conversation",
+        "seq",
+        "role",
+        "__str__",
+        "finish_reason",
+        "is_current",
+        "private",
+        "created_at",
+    ]
+    list_filter = ["role", "finish_reason", "is_current", "private"]
     search_fields = ["content"]
     list_select_related = ["conversation"]
     fields = [
         "conversation",
         "seq",
         "role",
+        "parent",
+        "is_current",
         "author",
         "shown",
         "tool_calls",

@@ -77,3 +77,21 @@ def test_no_text_breaks_the_parser(text: str) -> None:
 def test_deep_nesting_is_refused() -> None:
     with pytest.raises(frames.BadFrame):
         frames.parse("[" * 100_000)
+
+
+def test_a_new_version_names_the_question_it_is_of() -> None:
+    assert parse(type="send", client_key="k", text="x", edits=7) == frames.Send("k", "x", edits=7)
+    assert parse(type="branch", message=7) == frames.Branch(7)
+
+
+@pytest.mark.parametrize("edits", [0, -1, True, "7", 2**63, 1.5])
+def test_what_is_no_id_of_a_message_is_refused(edits: object) -> None:
+    assert code(type="send", client_key="k", text="x", edits=edits) == "bad_number"
+    assert code(type="branch", message=edits) == "bad_number"
+
+
+def test_an_answer_to_a_tool_names_turn_call_and_choice() -> None:
+    said = parse(type="answer", turn=str(TURN), call="c", choice="allow")
+    assert said == frames.Answer(TURN, "c", "allow")
+    assert code(type="answer", turn=str(TURN), call="c") == "bad_answer"
+    assert code(type="answer", turn="x", call="c", choice="allow") == "bad_turn"

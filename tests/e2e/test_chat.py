@@ -158,6 +158,21 @@ def test_a_tool_no_rule_names_asks_and_obeys_the_person(chat: Chat) -> None:
     assert rules == ["Always moor at the bow"]
 
 
+def test_stopping_ends_a_question_that_waits(chat: Chat) -> None:
+    approve(chat, approved="memory_*")
+    try:
+        chat.new('[script:learn rule="Always moor at night"]')
+        card = chat.answer.locator(".tool")
+        expect(card.get_by_role("button", name="Allow")).to_be_visible()
+        chat.page.keyboard.press("Escape")
+        expect(chat.answer.locator(".msg-problem")).to_contain_text("Stopped.")
+        expect(card.get_by_role("button", name="Allow")).to_be_hidden()
+    finally:
+        approve(chat, approved="learn_*,memory_*")
+    chat.page.reload()
+    expect(chat.answer.locator(".tool")).to_contain_text("Not allowed")
+
+
 def test_a_socket_that_drops_resumes_without_a_gap_or_a_double(chat: Chat) -> None:
     sockets: list[WebSocketRoute] = []
 

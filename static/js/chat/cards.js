@@ -105,6 +105,17 @@ export function newCard(frame) {
   return card;
 }
 
+// A turn that is over waits for nobody: calls without a result never get one.
+export function endCards(scope) {
+  for (const card of scope.querySelectorAll(".tool")) {
+    if (!OPEN.has(card.dataset.state)) continue;
+    card.dataset.state = "failed";
+    setIcon(card.querySelector(".tool-icon"), "alert");
+    card.querySelector(".tool-title").textContent = "Ended without a result";
+    show(card.querySelector(".tool-choices"), false);
+  }
+}
+
 function undone(card) {
   card.dataset.state = "undone";
   card.querySelector(".tool-title").textContent = "Undone";

@@ -1,5 +1,5 @@
 // The messages of one conversation: what was sent, answers as they stream, and how each turn ended.
-import { fillCard, newCard } from "./cards.js";
+import { endCards, fillCard, newCard } from "./cards.js";
 import { byId, fromTemplate, make, points, show } from "./dom.js";
 import { decorate } from "./prose.js";
 
@@ -150,6 +150,7 @@ function end(turn) {
   const state = answerOf(turn);
   turns.delete(turn);
   state.node.removeAttribute("data-live");
+  endCards(state.node);
   state.node.querySelector(".msg-body").removeAttribute("data-streaming");
   show(state.node.querySelector("[data-act=context]"), true);
   show(state.node.querySelector("[data-act=remember]"), Boolean(byId("chat").dataset.writes));
@@ -184,5 +185,5 @@ export function liveTurns() {
 
 export function lastSeq() {
   const seqs = [...document.querySelectorAll(".msg[data-seq]")].map((node) => Number(node.dataset.seq));
-  return Math.max(0, ...seqs, Number(byId("chat").dataset.lastSeq) || 0);
+  return Math.max(0, ...seqs, Number(byId("lines").dataset.lastSeq) || 0);
 }
