@@ -24,7 +24,7 @@ def address_is_locked(address: str, *, now: datetime | None = None) -> bool:
     """Counted in the database, so that all processes agree."""
     since = (now or timezone.now()) - timedelta(hours=1)
     failed = AccessFailureLog.objects.filter(ip_address=address, attempt_time__gte=since)
-    return failed[:ADDRESS_FAILURES_PER_HOUR].count() >= ADDRESS_FAILURES_PER_HOUR
+    return bool(failed[:ADDRESS_FAILURES_PER_HOUR].count() >= ADDRESS_FAILURES_PER_HOUR)
 
 
 class LoginLimitBackend(AxesStandaloneBackend):

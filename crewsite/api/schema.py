@@ -27,7 +27,7 @@ class CrewSchema(AutoSchema):
     to say.
     """
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular has it
         handler = getattr(self.view, self.method.lower(), None)
         return (inspect.getdoc(handler) or "") if handler else ""
 

@@ -45,7 +45,8 @@ def seconds_to_wait(key: str, limit: int, *, now: float | None = None) -> int:
     if made + 1 > limit:
         return math.ceil(WINDOW_S - into)
     if made + 1 + earlier * (1 - into / WINDOW_S) > limit:
-        return max(1, math.ceil(WINDOW_S * (1 - (limit - 1 - made) / earlier) - into))
+        free_at = WINDOW_S * (1 - (limit - 1 - made) / earlier)
+        return int(max(1, math.ceil(free_at - into)))
     cache.add(current, 0, timeout=2 * WINDOW_S)
     cache.incr(current)
     return 0
