@@ -184,9 +184,10 @@ def test_the_page_asks_the_same_number_of_queries_for_any_length(
     talk: Conversation, alice: User, django_assert_max_num_queries: Any
 ) -> None:
     client = signed_in(alice)
+    client.get(url(talk))  # the first read of a live setting stores its row
     for _ in range(20):
         exchange(talk)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(14):
         client.get(url(talk))
 
 
