@@ -11,7 +11,6 @@ from typing import Any, Self, TypeVar
 from django.db import models
 from django.utils import timezone
 
-
 RowGuard = Callable[[Any], None]
 """Called by a write under its lock with the row as it stands, or None; raises to stop the write unwritten."""
 

@@ -262,7 +262,7 @@ CREW_SCHEDULES = [
 CREW_HEARTBEAT_TASKS = ["crewsite.chat.services.turns_reap", "memory.consolidation.triggers.heartbeat"]
 CREW_WORKER_START = ["crewsite.embeddings.service.start_loading", "crewsite.search.tasks.worker_started"]
 
-# Functions that count what runs, waited for before maintenance, and that drop what a process keeps of the rows.
+# Functions that count what runs, waited for before maintenance, and that drop what a process keeps of rows.
 CREW_RUNNING_WORK = ["crewsite.jobs.selectors.jobs_running", "crewsite.chat.selectors.turns_running"]
 CREW_CACHES = [
     "crewsite.security.events.counts_forget",

@@ -80,7 +80,7 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
     ),
     "LLM_DEFAULT_MODEL": (
         "",
-        "The model that answers: a connection, or connection:model. Empty: the environment's, else the first.",
+        "The model that answers: a connection, or connection:model. Empty: the environment's or the first.",
         str,
     ),
     "API_READS_PER_MINUTE": (600, "Requests a minute that read, for each API token or session.", int),
