@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.sqlite_only, pytest.mark.slow]
 
-EXAMPLES = 2  # of each operation for each caller: some 500 requests
+EXAMPLES = 4  # of each operation for each caller: some 1,000 requests
 
 
 @pytest.fixture(scope="module")
