@@ -149,6 +149,7 @@ def test_a_list_takes_as_many_queries_for_fifty_as_for_one(
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
+    operator.get("/api/v1/jobs/")  # reads the live settings, which are kept for a second
     with CaptureQueriesContext(connection) as one:
         operator.get("/api/v1/jobs/")
     Job.objects.bulk_create(Job(kind="x", workspace_id=job.workspace_id) for _ in range(49))
