@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
 
 JSON_LINES = "application/x-ndjson"
-# The layers of a memory home that its guests share; the others are a workspace's own.
-SHARED = ("semantic", "episodic", "lesson")
 
 
 class _Filters(WorkspaceQuery):
@@ -87,8 +84,7 @@ class EventRow(serializers.ModelSerializer[MemoryEvent]):
 
 def events_of(workspace: Workspace, query: dict[str, Any]) -> QuerySet[MemoryEvent]:
     """What happened in the workspace, and to the layers that it shares with its memory home."""
-    shared = Q(home_id=workspace.home.pk, memory_type__in=SHARED)
-    events = MemoryEvent.objects.filter(Q(home_id=workspace.pk) | shared)
+    events = MemoryEvent.objects.read_from(workspace.pk, home_id=workspace.home.pk)
     return events.filter(**{LOOKUPS[name]: query[name] for name in LOOKUPS if name in query})
 
 

@@ -14,7 +14,6 @@ from crewsite.dashboard.events import (
     events_csv,
     events_json,
     events_page,
-    events_read_by,
     filtered,
     filters_of,
 )
@@ -62,7 +61,7 @@ def events_export(request: HttpRequest, place: Place, form: str) -> HttpResponse
 
 
 def _chosen(request: HttpRequest, place: Place) -> MemoryEventQuerySet:
-    mine = events_read_by(place.workspace, place.home)
+    mine = MemoryEvent.objects.read_from(place.workspace.pk, home_id=place.home.pk)
     return filtered(mine, filters_of(request.GET), zone=place.workspace.time_zone)
 
 

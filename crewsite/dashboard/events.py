@@ -20,7 +20,6 @@ from memory.documents import DiffLine, line_diff
 if TYPE_CHECKING:
     from django.http import QueryDict
 
-    from crewsite.accounts.models import Workspace
 
 EVENTS_A_PAGE: Final = 40
 # What a workspace keeps for itself even where its facts, episodes and lessons are those of a shared home.
@@ -62,14 +61,6 @@ class Filters:
     object_id: str = ""
     since: date | None = None
     until: date | None = None
-
-
-def events_read_by(workspace: Workspace, home: Workspace) -> MemoryEventQuerySet:
-    """Of a shared home only what concerns the layers that are shared."""
-    events = MemoryEvent.objects.all()
-    if workspace.pk == home.pk:
-        return events.in_home(home.pk)
-    return events.filter(Q(home_id=workspace.pk) | (Q(home_id=home.pk) & ~Q(memory_type__in=OWN_LAYERS)))
 
 
 def filters_of(asked: QueryDict) -> Filters:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from django.db.models import Count, Q
 
 from crewsite.accounts.jobs import jobs_for
-from crewsite.dashboard.events import events_read_by
 from crewsite.dashboard.reviews import reviews_open
 from crewsite.dashboard.tables import value_text
 from crewsite.jobs.models import Job
@@ -69,7 +68,7 @@ def learned_lately(place: Place, *, limit: int = LATEST) -> Learned:
     lessons = Lesson.objects.in_home(home)
     facts = SemanticMemory.objects.in_home(home)
     episodes = EpisodicMemory.objects.in_home(home)
-    refused = events_read_by(place.workspace, home).filter(event__in=REFUSALS)
+    refused = MemoryEvent.objects.read_from(place.workspace.pk, home_id=home.pk).filter(event__in=REFUSALS)
     return Learned(
         lessons=list(lessons.order_by("-created_at")[:limit]),
         lesson_count=lessons.count(),

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from crewsite.security.origin import Source, Surface
+
+# The layers that a memory home shares with its guests. What else is told of a home is its own: its documents,
+# history, instructions, consolidation.
+SHARED_LAYERS: Final = ("semantic", "episodic", "lesson")
 
 
 class MemoryEventQuerySet(models.QuerySet["MemoryEvent"]):
     def in_home(self, home_id: int) -> MemoryEventQuerySet:
         return self.filter(home_id=home_id)
+
+    def read_from(self, workspace_id: int, *, home_id: int) -> MemoryEventQuerySet:
+        """What happened in a workspace, and to the layers that it shares with its memory home."""
+        shared = Q(home_id=home_id, memory_type__in=SHARED_LAYERS)
+        return self.filter(Q(home_id=workspace_id) | shared)
 
 
 class MemoryEvent(models.Model):

@@ -126,12 +126,14 @@ def test_a_shared_home_keeps_its_own_layers_to_itself(charlie: User, home: Works
     make_member(charlie, guest, Role.OWNER)
     event(home, new_value="a shared fact")
     event(home, new_value="preferences of the home", memory_type="preferences", event="refused")
+    event(home, new_value="instructions of the home", memory_type="steering")
     event(guest, new_value="preferences of the guest", memory_type="preferences")
     client = signed_in(charlie)
     page = body(client.get(url("events")))
     assert "a shared fact" in page
     assert "preferences of the guest" in page
     assert "preferences of the home" not in page
+    assert "instructions of the home" not in page
     assert "preferences of the home" not in body(client.get(url("home")))
     assert client.get(url("events_export", "json")).status_code == 403
 
