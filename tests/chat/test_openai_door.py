@@ -220,7 +220,7 @@ async def test_a_client_that_leaves_stops_its_answer(
 
 async def test_memory_alone_answers_under_its_name(client: openai.AsyncOpenAI, llm: LlmServer) -> None:
     answer = await client.chat.completions.create(
-        model="memory", messages=[{"role": "user", "content": "What is a zeppelin?"}]
+        model="memory", messages=[{"role": "user", "content": "Who feeds the walrus?"}]
     )
     assert "Memory holds nothing" in (answer.choices[0].message.content or "")
     assert not llm.requests
