@@ -161,7 +161,9 @@ def _rendered_days(workspace: Workspace, today: dt.date) -> tuple[str, ...]:
 
 
 def _load_days(workspace: Workspace, today: dt.date) -> Iterable[Day]:
-    """Two queries, whatever the number of rows: counts and first entries of days, then what is shown."""
+    """Three queries, whatever the number of rows: counts of days, first entries of those that show one, and
+    what is shown.
+    """
     entries = HistoryEntry.objects.filter(workspace=workspace)
     first_of_day = entries.filter(day=OuterRef("day")).order_by("time", "id").values("pk")[:1]
     counted = (
@@ -169,12 +171,13 @@ def _load_days(workspace: Workspace, today: dt.date) -> Iterable[Day]:
         .order_by("-day")
         .values("day")
         .annotate(count=Count("pk"))
-        .values_list("day", "count", Subquery(first_of_day))
+        .values_list("day", "count")
     )
     days = list(counted)
     full_after = today - dt.timedelta(days=HISTORY_FULL_DAYS)
     first_after = today - dt.timedelta(days=HISTORY_FIRST_ENTRY_DAYS)
-    firsts = [pk for day, _, pk in days if first_after < day <= full_after]
+    brief = entries.filter(day__gt=first_after, day__lte=full_after).order_by().values("day").distinct()
+    firsts = list(brief.values_list(Subquery(first_of_day), flat=True))
     shown: dict[dt.date, list[Entry]] = {}
     # The first condition follows from the second, and lets an index end before years of older days.
     shown_days = entries.filter(day__gt=first_after)
@@ -184,4 +187,4 @@ def _load_days(workspace: Workspace, today: dt.date) -> Iterable[Day]:
         cursor.execute(*rows.values_list("day", "time", "title", "text").query.sql_with_params())
         for day, moment, title, text in cursor.fetchall():
             shown.setdefault(day, []).append(Entry(moment, title, text))
-    return [Day(day, count, tuple(shown.get(day, ()))) for day, count, _ in days]
+    return [Day(day, count, tuple(shown.get(day, ()))) for day, count in days]

@@ -37,11 +37,11 @@ from memory.pool import facts_read, pool_read, rows_read
 from memory.ranking import Profile, admitted, pool_size, rank
 from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
 from memory.rules import key_words, render_value
-from memory.words import fact_overlap
+from memory.words import DEFAULT_LANGUAGE, detect_language, fact_overlap
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
-    from crewsite.search.service import Hit
+    from crewsite.search.service import Candidates, Hit
 
 Mode = Literal["auto", "relevance", "keyword", "vector"]
 LEGS: Final[dict[Mode, Literal["auto", "keyword", "vector"]]] = {
@@ -115,7 +115,7 @@ def semantic_search(*, home: Workspace, query: str, limit: int = 20, mode: Mode 
     )
     facts = facts_read(home, [hit.object_id for hit in found.hits])
     hits = {hit.object_id: hit for hit in found.hits if hit.object_id in facts}
-    keyword = _fact_keywords(query, facts, hits)
+    keyword = _fact_keywords(query, _worded(query, facts, found), hits)
     cosines = {pk: hit.cosine for pk, hit in hits.items() if hit.cosine is not None}
     legs = [(VECTOR_WEIGHT, scale01(cosines)), (KEYWORD_WEIGHT, keyword)]
     scores = weighted([leg for leg in legs if leg[1]])
@@ -150,6 +150,17 @@ def memory_stats(home: Workspace) -> MemoryStats:
     }
     reviews = ReviewItem.objects.filter(home=shared, state=ReviewItem.State.OPEN).count()
     return MemoryStats(layers, episodic_cap=episodic_max_rows(), open_reviews=reviews)
+
+
+def _worded(query: str, facts: dict[int, tuple[str, Any]], found: Candidates) -> dict[int, tuple[str, Any]]:
+    """Facts that may share a word with the question: the index stems English as the scores do, so what it
+    finds without any of the words has none.
+    """
+    if found.evidence is None or detect_language(query) != DEFAULT_LANGUAGE:
+        return facts
+    ids = list(facts)
+    held = found.evidence.holds_any(ids)
+    return {pk: facts[pk] for pk, has in zip(ids, held, strict=True) if has}
 
 
 def _fact_keywords(query: str, facts: dict[int, tuple[str, Any]], hits: dict[int, Hit]) -> dict[int, float]:

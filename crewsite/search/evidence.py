@@ -39,3 +39,8 @@ class Evidence:
     def terms_held(self, ids: Ids) -> Flags:
         """`(objects, terms)`: whether an object has a term; all False for an object that is unknown."""
         return self.terms.held_by(ids)
+
+    def holds_any(self, object_ids: list[int]) -> list[bool]:
+        """Whether an object has a term of the question at all."""
+        held = self.terms_held(np.array(object_ids, dtype=np.int64))
+        return [any(has) for has in held.tolist()]

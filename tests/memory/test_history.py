@@ -129,7 +129,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
         )
         for n in range(1_000)
     )
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         render(home, now)
 
 
