@@ -69,7 +69,9 @@ class Site:
         return (self.home / "daphne.log").read_text(errors="replace")
 
     def start(self) -> None:
-        command = ["-m", "daphne", "-b", "127.0.0.1", "-p", str(self.port), "crewsite.asgi:application"]
+        command = ["-m", "daphne", "-b", "127.0.0.1", "-p", str(self.port)]
+        # As in the Procfile: a hundred sockets that open at once wait for each other to be let in.
+        command += ["--websocket_connect_timeout", "30", "crewsite.asgi:application"]
         with (self.home / "daphne.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, *command], cwd=ROOT, env=self.environment, stdout=log, stderr=log
