@@ -167,9 +167,11 @@ def take(heard: Heard, frame: dict[str, Any]) -> bool:
             heard.text = ""
         return True
     if frame["type"] == "delta":
-        if frame["offset"] != len(heard.text):
+        # A socket that comes back is first told the running answer from its start; offsets say what is known.
+        known = len(heard.text) - frame["offset"]
+        if known < 0:
             heard.text = ""
-        heard.add(frame["text"])
+        heard.add(frame["text"][max(known, 0) :])
     return False
 
 
