@@ -11,6 +11,7 @@ from constance.test import override_config
 
 from crewsite.security.models import MemoryEvent
 from memory.models import EpisodicMemory, ReviewItem
+from memory.selectors import episodic_search
 from memory.services import (
     EpisodicDraft,
     episodic_delete,
@@ -235,8 +236,8 @@ class TestByMeaning:
     def test_a_new_job_never_leaves_only_the_old_one(self, home: Workspace, embedder: FakeEmbedder) -> None:
         stored(home, "I work at Google")
         stored(home, "I just joined Microsoft")
-        texts = [row.text for row in EpisodicMemory.objects.order_by("-created_at")]
-        assert texts[0] == "I just joined Microsoft"
+        found = [hit.row.text for hit in episodic_search(home=home, query="Where do I work?").hits]
+        assert sorted(found) == ["I just joined Microsoft", "I work at Google"]
 
     def test_another_homes_near_duplicate_does_not_count(
         self, home: Workspace, other_home: Workspace, embedder: FakeEmbedder
