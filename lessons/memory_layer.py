@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crewsite.accounts.console import row_number
 from lessons.models import Lesson
 from lessons.services import lesson_restore
 from lessons.services.index import KIND
-from memory.own_layers import MADE_ANEW, standing_of, stood_at
+from memory.own_layers import MADE_ANEW, RowLayer, lineage_of, standing_of, stood_at
 from memory.results import Lineage, RestoreResult, RowRef, Standing
 from memory.services.restore import IN_FORCE
 
@@ -21,17 +20,13 @@ if TYPE_CHECKING:
     from crewsite.security.origin import Origin
 
 
-class LessonLayer:
+class LessonLayer(RowLayer):
     name = KIND
     prefix = "les"
     made_by = MADE_ANEW
 
     def rows(self, workspace: Workspace) -> QuerySet[Any]:
         return Lesson.all_objects.filter(home=workspace.home).select_related("home")
-
-    def find(self, workspace: Workspace, name: str) -> Any:
-        pk = row_number(name)
-        return None if pk is None else self.rows(workspace).filter(pk=pk).first()
 
     def citation(self, row: Any) -> str:
         return str(row.citation)
@@ -42,12 +37,8 @@ class LessonLayer:
     def lineage(self, row: Any) -> Lineage:
         after = Lesson.all_objects.filter(pk=row.superseded_by_id)
         before = Lesson.all_objects.filter(superseded_by=row).order_by("-deleted_at", "-pk")
-        return Lineage(
-            since=row.valid_from,
-            ended_at=row.deleted_at,
-            ended_reason=row.deleted_reason,
-            replaced_by=tuple(map(self._ref, after)),
-            replaces=tuple(map(self._ref, before)),
+        return lineage_of(
+            row, row.valid_from, replaced_by=map(self._ref, after), replaces=map(self._ref, before)
         )
 
     def restore(self, *, row: Any, origin: Origin, author: User | None = None) -> RestoreResult:

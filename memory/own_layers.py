@@ -22,6 +22,7 @@ from memory.rules import render_value
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Iterable
 
     from crewsite.accounts.models import User, Workspace
     from crewsite.security.origin import Origin
@@ -35,12 +36,19 @@ MADE_BY_RETURN: Final[tuple[str, ...]] = (*MADE_BY_CHANGE, Event.RESTORE)
 REPLACED: Final = "replaced"
 
 
-class _OwnLayer:
-    """What the five have in common. Nothing but facts and lessons is asked for its past."""
+class RowLayer:
+    """What the six have in common. Nothing but facts and lessons is asked for its past."""
 
     name: str
     prefix: str
     made_by: tuple[str, ...]
+
+    def rows(self, workspace: Workspace) -> QuerySet[Any]:
+        raise NotImplementedError
+
+    def find(self, workspace: Workspace, name: str) -> Any:
+        pk = row_number(name)
+        return None if pk is None else self.rows(workspace).filter(pk=pk).first()
 
     def restore(self, *, row: Any, origin: Origin, author: User | None = None) -> RestoreResult:
         from memory.services import memory_restore
@@ -51,7 +59,7 @@ class _OwnLayer:
         return []
 
 
-class _DocumentLayer(_OwnLayer):
+class _DocumentLayer(RowLayer):
     """`doc:preferences` is the version in force, `doc:preferences:3` the third."""
 
     model: type[VersionedDocument]
@@ -100,7 +108,7 @@ class ProjectsLayer(_DocumentLayer):
     model = ProjectsDocument
 
 
-class HistoryLayer(_OwnLayer):
+class HistoryLayer(RowLayer):
     """Append-only: an entry replaces none, and is in force until the prune removes it for good."""
 
     name = "history"
@@ -109,10 +117,6 @@ class HistoryLayer(_OwnLayer):
 
     def rows(self, workspace: Workspace) -> QuerySet[Any]:
         return HistoryEntry.objects.filter(workspace=workspace).select_related("workspace")
-
-    def find(self, workspace: Workspace, name: str) -> Any:
-        pk = row_number(name)
-        return None if pk is None else self.rows(workspace).filter(pk=pk).first()
 
     def citation(self, row: Any) -> str:
         return f"{self.prefix}:{row.pk}"
@@ -127,7 +131,7 @@ class HistoryLayer(_OwnLayer):
         return RestoreResult("unchanged", row, message="History is only added to; the entry is in force.")
 
 
-class SemanticLayer(_OwnLayer):
+class SemanticLayer(RowLayer):
     """`sem:pref.editor` is the fact under that key, the live one before the latest that ended; `sem:412` that
     row.
     """
@@ -154,12 +158,8 @@ class SemanticLayer(_OwnLayer):
     def lineage(self, row: Any) -> Lineage:
         after = SemanticMemory.all_objects.filter(pk=row.superseded_by_id)
         before = SemanticMemory.all_objects.filter(superseded_by=row).order_by("-deleted_at", "-pk")
-        return Lineage(
-            since=row.valid_from,
-            ended_at=row.deleted_at,
-            ended_reason=row.deleted_reason,
-            replaced_by=tuple(map(self._ref, after)),
-            replaces=tuple(map(self._ref, before)),
+        return lineage_of(
+            row, row.valid_from, replaced_by=map(self._ref, after), replaces=map(self._ref, before)
         )
 
     def as_of(self, *, home: Workspace, moment: dt.datetime) -> list[Standing]:
@@ -170,7 +170,7 @@ class SemanticLayer(_OwnLayer):
         return RowRef(self.citation(row), row.pk, self.text(row), row.valid_from)
 
 
-class EpisodicLayer(_OwnLayer):
+class EpisodicLayer(RowLayer):
     """Episodes stand side by side; what may replace another is linked to it, and both are told."""
 
     name = "episodic"
@@ -179,10 +179,6 @@ class EpisodicLayer(_OwnLayer):
 
     def rows(self, workspace: Workspace) -> QuerySet[Any]:
         return EpisodicMemory.all_objects.filter(home=workspace.home).select_related("home")
-
-    def find(self, workspace: Workspace, name: str) -> Any:
-        pk = row_number(name)
-        return None if pk is None else self.rows(workspace).filter(pk=pk).first()
 
     def citation(self, row: Any) -> str:
         return f"{self.prefix}:{row.pk}"
@@ -193,16 +189,25 @@ class EpisodicLayer(_OwnLayer):
     def lineage(self, row: Any) -> Lineage:
         after = EpisodicMemory.all_objects.filter(possibly_supersedes=row).order_by("-created_at", "-pk")
         before = EpisodicMemory.all_objects.filter(pk=row.possibly_supersedes_id)
-        return Lineage(
-            since=row.created_at,
-            ended_at=row.deleted_at,
-            ended_reason=row.deleted_reason,
-            replaced_by=tuple(map(self._ref, after)),
-            replaces=tuple(map(self._ref, before)),
+        return lineage_of(
+            row, row.created_at, replaced_by=map(self._ref, after), replaces=map(self._ref, before)
         )
 
     def _ref(self, row: Any) -> RowRef:
         return RowRef(self.citation(row), row.pk, self.text(row), row.created_at)
+
+
+def lineage_of(
+    row: Any, since: dt.datetime, *, replaced_by: Iterable[RowRef], replaces: Iterable[RowRef]
+) -> Lineage:
+    """Of a row that ends with its tombstone."""
+    return Lineage(
+        since=since,
+        ended_at=row.deleted_at,
+        ended_reason=row.deleted_reason,
+        replaced_by=tuple(replaced_by),
+        replaces=tuple(replaces),
+    )
 
 
 def stood_at(moment: dt.datetime) -> Q:

@@ -74,15 +74,19 @@ def pool_of(
     evidence = found.evidence or Evidence()
     held = evidence.terms_held(ids)
     words = held @ evidence.term_weights
-    around = windows(ids, sessions)
     terms = max(1, held.shape[1])
+    near_cosine, near_words = cosine, words
+    if sessions:
+        around = windows(ids, sessions)
+        near_cosine = window_cosines(around, cosine, evidence)
+        near_words = window_words(around, evidence)
     return Pool(
         ids=ids,
         cosine=cosine,
         words=words,
         words_share=held.sum(axis=1) / terms,
-        window_cosine=window_cosines(around, cosine, evidence) if sessions else cosine,
-        window_words=window_words(around, evidence) if sessions else words,
+        window_cosine=near_cosine,
+        window_words=near_words,
         session=_numbered(conversations),
         named=speakers_named(query, [row[3] for row in rows]),
         dated=_dated(query, told),

@@ -9,9 +9,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from crewsite.search.constants import MMR_LAMBDA, RRF_K
-from crewsite.search.words import word_set
 
-__all__ = ["jaccard", "mmr_jaccard", "rrf", "scale01", "weighted", "word_set"]
+__all__ = ["jaccard", "mmr_jaccard", "rrf", "scale01", "weighted"]
 
 K = TypeVar("K", bound=Hashable)
 

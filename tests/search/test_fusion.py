@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crewsite.search.fusion import jaccard, mmr_jaccard, rrf, scale01, weighted, word_set
+from crewsite.search.fusion import jaccard, mmr_jaccard, rrf, scale01, weighted
+from crewsite.search.words import word_set
 
 WORDS = st.frozensets(st.sampled_from("abcdefgh"), max_size=5)
 
