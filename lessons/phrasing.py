@@ -71,6 +71,8 @@ def narrows(one: str, other: str) -> bool:
     """Whether one of two rules only adds when or where it holds ("use tabs", "use tabs for makefiles"): then
     both hold, each in its place. A condition on something the other rule names too is only another wording.
     """
+    # What two texts share is not found alike from both sides; the shorter one is always put first.
+    one, other = sorted((one, other), key=lambda rule: (len(spoken(rule)), rule))
     first, second = spoken(one), spoken(other)
     if not CONDITION_WORDS.intersection(set(first) ^ set(second)):
         return _narrows_unspaced(one, other)

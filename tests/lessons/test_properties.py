@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lessons.constants import MAX_REPLACED, thresholds_for
@@ -63,6 +63,7 @@ def test_the_order_of_the_live_rules_decides_nothing(
 
 
 @given(new=RULES, old=RULES, cosine=st.floats(-1, 1))
+@example(new="use never", old="never use tabs for", cosine=0.9)
 def test_a_rule_that_only_adds_a_condition_never_costs_the_general_one(
     new: str, old: str, cosine: float
 ) -> None:
