@@ -1,4 +1,4 @@
-"""`python -m tests.run`: every check after the linters. Stops at the first group that fails.
+"""`python -m tests.run`: every check after the linters. Every group runs, whatever became of the others.
 
 Groups: migrations are complete; the whole suite on SQLite in two processes; model and service tests on
 PostgreSQL.
@@ -15,20 +15,22 @@ from tests.postgres import postgres_url
 WORKERS = "2"
 
 
-def run(title: str, *args: str, **environment: str) -> None:
+def run(title: str, *args: str, **environment: str) -> list[str]:
+    """Returns the title when the command failed."""
     print(f"\n== {title}", flush=True)
     done = subprocess.run([sys.executable, *args], env={**os.environ, **environment}, check=False)
-    if done.returncode:
-        sys.exit(f"{title}: failed")
+    return [title] if done.returncode else []
 
 
 def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "crewsite.settings.test"
-    run("migrations are complete", "manage.py", "makemigrations", "--check", "--dry-run")
-    run("suite on SQLite", "-m", "pytest", "-q", "-n", WORKERS, "--dist", "loadfile", *sys.argv[1:])
+    failed = run("migrations are complete", "manage.py", "makemigrations", "--check", "--dry-run")
+    failed += run("suite on SQLite", "-m", "pytest", "-q", "-n", WORKERS, "--dist", "loadfile", *sys.argv[1:])
     with postgres_url() as url:
         selected = "not sqlite_only and not e2e and not slow"
-        run("suite on PostgreSQL", "-m", "pytest", "-q", "-n", WORKERS, "-m", selected, DATABASE_URL=url)
+        failed += run("suite on PostgreSQL", "-m", "pytest", "-q", "-n", WORKERS, "-m", selected, DATABASE_URL=url)
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -161,6 +161,10 @@ class Chat:
         box.fill(text)
         box.press("Enter")
 
+    def ended(self) -> None:
+        """Waits for the end of the turn: only then can a question be asked anew."""
+        expect(self.page.locator("#chat:not([data-busy])")).to_be_visible()
+
     @property
     def answer(self) -> Locator:
         return self.page.locator(".msg-assistant").last
