@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser on a busy machine may miss its moment: such a test may try twice more, and is reported as rerun."""
+    """A browser on a busy machine may miss its moment: its test may try twice more, and says so."""
     for item in items:
         if item.get_closest_marker("e2e"):
             item.add_marker(pytest.mark.flaky(reruns=2))

@@ -12,7 +12,7 @@ import sys
 
 from tests.postgres import postgres_url
 
-WORKERS = "2"
+PYTEST = ("-m", "pytest", "-q", "-n", "2")
 
 
 def run(title: str, *args: str, **environment: str) -> list[str]:
@@ -25,10 +25,10 @@ def run(title: str, *args: str, **environment: str) -> list[str]:
 def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "crewsite.settings.test"
     failed = run("migrations are complete", "manage.py", "makemigrations", "--check", "--dry-run")
-    failed += run("suite on SQLite", "-m", "pytest", "-q", "-n", WORKERS, "--dist", "loadfile", *sys.argv[1:])
+    failed += run("suite on SQLite", *PYTEST, "--dist", "loadfile", *sys.argv[1:])
     with postgres_url() as url:
-        selected = "not sqlite_only and not e2e and not slow"
-        failed += run("suite on PostgreSQL", "-m", "pytest", "-q", "-n", WORKERS, "-m", selected, DATABASE_URL=url)
+        selected = ("-m", "not sqlite_only and not e2e and not slow")
+        failed += run("suite on PostgreSQL", *PYTEST, *selected, DATABASE_URL=url)
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 

@@ -270,6 +270,12 @@ def test_everything_works_with_keys_alone(chat: Chat) -> None:
     keys.type("Keys only")
     keys.press("Enter")
     expect(page.locator("#thread-title")).to_have_text("Keys only")
+
+
+def test_an_answer_stops_by_the_escape_key(chat: Chat) -> None:
+    chat.new("hello")
+    expect(chat.answer).to_contain_text("You said: hello")
+    keys = chat.page.keyboard
     keys.press("Alt+m")
     keys.type(STREAM)
     keys.press("Enter")
@@ -277,7 +283,7 @@ def test_everything_works_with_keys_alone(chat: Chat) -> None:
     keys.press("Escape")
     expect(chat.answer.locator(".msg-problem")).to_contain_text("Stopped.")
     keys.press("Alt+n")
-    page.wait_for_url("**/chat/")
+    chat.page.wait_for_url("**/chat/")
 
 
 def test_a_screen_reader_is_told_whole_answers_once(chat: Chat) -> None:
