@@ -17,7 +17,7 @@ from crewsite.security.text import fold
 from memory.vocabulary import DATE_WORDS, NEGATIONS, NUMBER_WORDS, OPPOSITES, ORDERING_WORDS
 from memory.words import DEFAULT_LANGUAGE, stem
 
-Disagreement = Literal["number", "date", "negation", "name"]
+Disagreement = Literal["number", "date", "negation", "name", "state"]
 
 # A minus belongs to a number where no word goes before it: -5, but not that of 2-3 or COVID-19.
 _NUMBER: Final = re.compile(r"(?:(?<![\w)])[-\u2212])?\d+(?:[.,:/-]\d+)*")

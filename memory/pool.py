@@ -32,6 +32,9 @@ R = TypeVar("R", EpisodicMemory, SemanticMemory)
 
 # The plus keeps SQLite from going through the index of homes to each row.
 _LIVE = "WHERE +home_id = %s AND NOT is_deleted AND id IN ({places})"
+_LIVE_OR_NEWER = (
+    "WHERE +home_id = %s AND NOT is_deleted AND (id IN ({places}) OR possibly_supersedes_id IN ({places}))"
+)
 # A moment read as text is not turned into a datetime by the driver, row by row.
 _EPISODES = (
     "SELECT id, importance, CAST(created_at AS text), text, conversation_id, tags, possibly_supersedes_id"
@@ -45,8 +48,9 @@ _FACTS = "SELECT id, key, value FROM memory_semanticmemory"
 
 
 def pool_read(home: Workspace, found: Candidates, *, query: str, now: dt.datetime) -> Pool:
-    """The live episodes among these candidates."""
-    rows = _read(_EPISODES, home, (hit.object_id for hit in found.hits))
+    """The live episodes among these candidates, and those that may replace one of them."""
+    ids = [hit.object_id for hit in found.hits]
+    rows = _select(f"{_EPISODES} {_LIVE_OR_NEWER}", home, ids, times=2)
     sessions = _sessions_read(home, [row[4] for row in rows])
     told = [dt.datetime.fromisoformat(row[2]) for row in rows]
     return pool_of(rows, told, sessions, found, query=query, now=now)
@@ -69,7 +73,7 @@ def pool_of(
     # SQLite keeps moments in UTC without saying so.
     moment = now if told and told[0].tzinfo else now.astimezone(dt.UTC).replace(tzinfo=None)
     conversations = [row[4] for row in rows]
-    cosine = np.array([_cosine(hits[row[0]]) for row in rows])
+    cosine = np.array([_cosine(hits.get(row[0])) for row in rows])
     rates = decay_by_tag()
     evidence = found.evidence or Evidence()
     held = evidence.terms_held(ids)
@@ -105,8 +109,8 @@ def _dated(query: str, told: Sequence[dt.datetime]) -> np.ndarray[Any, np.dtype[
     return np.array([any(date.covers(at.date()) for date in dates) for at in told], dtype=np.bool_)
 
 
-def _cosine(hit: Hit) -> float:
-    return float("nan") if hit.cosine is None else hit.cosine
+def _cosine(hit: Hit | None) -> float:
+    return float("nan") if hit is None or hit.cosine is None else hit.cosine
 
 
 def _sessions_read(home: Workspace, conversations: Sequence[Any]) -> list[list[int]]:
@@ -176,11 +180,14 @@ def _read(select: str, home: Workspace, ids: Iterable[int]) -> list[tuple[Any, .
     return _select(f"{select} {_LIVE}", home, list(ids))
 
 
-def _select(statement: str, home: Workspace, asked: Sequence[Any]) -> list[tuple[Any, ...]]:
+def _select(
+    statement: str, home: Workspace, asked: Sequence[Any], *, times: int = 1
+) -> list[tuple[Any, ...]]:
+    """Rows of a statement that has the asked values in `times` places."""
     if not asked:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(statement.format(places=", ".join(["%s"] * len(asked))), [home.pk, *asked])
+        cursor.execute(statement.format(places=", ".join(["%s"] * len(asked))), [home.pk, *(list(asked) * times)])
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 

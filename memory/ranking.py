@@ -141,15 +141,24 @@ def admitted(pool: Pool, limits: Thresholds, *, question: str) -> Flags:
     """Rows near enough by raw cosine, or with all words of the question. Neither age nor importance plays a
     part.
 
+    A row that may replace an admitted one comes with it: what is over must not be told alone.
+
     Without any vector in the pool, or with a model that places the question's script by accident, half of the
     words must be there; in a script without spaces half of its pairs of characters.
     """
     if np.isnan(pool.cosine).all() or (limits.latin_only and not is_mostly_latin(question)):
-        return np.maximum(pool.words_share, _pairs_share(question, pool.text)) >= KEYWORD_RUNG_MIN_OVERLAP
+        share = np.maximum(pool.words_share, _pairs_share(question, pool.text))
+        return _with_newer(pool, share >= KEYWORD_RUNG_MIN_OVERLAP)
     is_long = np.array([len(text) > LONG_TEXT_CHARS for text in pool.text], dtype=np.bool_)
     floor = np.where(is_long, limits.relevance_long, limits.relevance)
     near: Flags = np.nan_to_num(pool.cosine, nan=-1.0) >= floor
-    return near | (pool.words_share >= 1.0)
+    return _with_newer(pool, near | (pool.words_share >= 1.0))
+
+
+def _with_newer(pool: Pool, rows: Flags) -> Flags:
+    """These rows and those that may replace one of them."""
+    both: Flags = rows | np.isin(pool.supersedes, pool.ids[rows])
+    return both
 
 
 def rank(pool: Pool, *, profile: Profile, limit: int, mmr: bool = True) -> list[Ranked]:

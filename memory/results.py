@@ -144,7 +144,8 @@ class ReviewOutcome:
 class EpisodicHit:
     """`score` orders within one answer only. `cosine` is raw; `keyword` is scaled 0..1 within the candidates.
 
-    `legs`: any of `vector`, `keyword`, `guard` (kept by the recall guard in spite of its age).
+    `legs`: any of `vector`, `keyword`, `guard` (kept by the recall guard in spite of its age), `newer` (not
+    found itself: it may replace a row that was).
     """
 
     row: EpisodicMemory

@@ -34,7 +34,7 @@ from memory.models import (
     SemanticMemory,
 )
 from memory.pool import facts_read, pool_read, rows_read
-from memory.ranking import Profile, admitted, pool_size, rank
+from memory.ranking import Profile, Ranked, admitted, pool_size, rank
 from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
 from memory.rules import key_words, render_value
 from memory.words import DEFAULT_LANGUAGE, detect_language, fact_overlap
@@ -88,19 +88,21 @@ def episodic_search(
     access.note(rows)
     return EpisodicSearch(
         tuple(
-            EpisodicHit(
-                row=rows[place.object_id],
-                score=place.score,
-                cosine=hits[place.object_id].cosine,
-                keyword=hits[place.object_id].keyword,
-                legs=(*hits[place.object_id].legs, *(("guard",) if place.guarded else ())),
-            )
+            _episodic_hit(rows[place.object_id], place, hits.get(place.object_id))
             for place in ranked
             if place.object_id in rows
         ),
         rung=found.rung,
         degraded=found.degraded,
     )
+
+
+def _episodic_hit(row: EpisodicMemory, place: Ranked, hit: Hit | None) -> EpisodicHit:
+    """A row without a hit of its own was not found: it came with the one that it may replace."""
+    if hit is None:
+        return EpisodicHit(row=row, score=place.score, cosine=None, keyword=None, legs=("newer",))
+    legs = (*hit.legs, *(("guard",) if place.guarded else ()))
+    return EpisodicHit(row=row, score=place.score, cosine=hit.cosine, keyword=hit.keyword, legs=legs)
 
 
 def semantic_search(*, home: Workspace, query: str, limit: int = 20, mode: Mode = "auto") -> SemanticSearch:

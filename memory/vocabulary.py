@@ -7,23 +7,23 @@ from __future__ import annotations
 from typing import Final
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NUMBER_WORDS: Final = _words("""
+NUMBER_WORDS: Final = words("""
     two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand once
     twice half deux trois quatre cinq zwei drei vier fünf sechs sieben acht neun zehn dos tres cuatro
     cinco seis siete ocho
 """)
-DATE_WORDS: Final = _words("""
+DATE_WORDS: Final = words("""
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july
     august september october november december today tomorrow yesterday tonight morning afternoon evening
     weekly daily monthly yearly lundi mardi mercredi jeudi vendredi samedi dimanche montag dienstag
     mittwoch donnerstag freitag samstag sonntag lunes martes miércoles jueves viernes sábado domingo
     demain hier heute morgen gestern mañana ayer
 """)
-NEGATIONS: Final = _words("""
+NEGATIONS: Final = words("""
     no not never none nobody nothing without cannot neither nor stopped quit former formerly anymore pas
     jamais aucun aucune sans nicht kein keine keinen keiner nie ohne nunca jamás sin não nem senza mai не
     нет без никогда
@@ -40,4 +40,4 @@ _PAIRS: Final = """
     """
 OPPOSITES: Final = tuple(pair.split("/") for pair in _PAIRS.split())
 # Words whose two sides are not alike: changing places around them changes what is said.
-ORDERING_WORDS: Final = _words("over than before after instead from to into beats replaces")
+ORDERING_WORDS: Final = words("over than before after instead from to into beats replaces")

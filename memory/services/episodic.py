@@ -15,12 +15,24 @@ from django.utils import timezone
 
 from crewsite.embeddings.service import Embedding, embed_document, get_embedder
 from crewsite.search.collections import collection_name
-from crewsite.search.service import document_delete, document_put, documents_delete_many, nearest
+from crewsite.search.service import (
+    candidates,
+    document_delete,
+    document_put,
+    documents_delete_many,
+    nearest,
+)
 from crewsite.security.events import event_record, event_row, events_record_many
 from crewsite.security.models import MemoryEvent
 from crewsite.security.text import clean, folded_hash
 from memory.changes import Disagreement, disagreement, is_mostly_latin
-from memory.constants import DEFAULT_IMPORTANCE, NEIGHBOURS_LOOKED_AT, thresholds_for
+from memory.constants import (
+    DEFAULT_IMPORTANCE,
+    NEIGHBOURS_LOOKED_AT,
+    STATE_MIN_COSINE,
+    STATES_LOOKED_AT,
+    thresholds_for,
+)
 from memory.live import episodic_max_rows
 from memory.models import EpisodicMemory, ReviewItem
 from memory.results import EpisodicEdit, EpisodicResult, Refusal
@@ -28,6 +40,7 @@ from memory.rules import clamp_importance, importance_refusal, tags_of, text_ref
 from memory.services.gate import gate, refusal_record
 from memory.services.locks import home_locked
 from memory.services.review import review_add
+from memory.single_facts import changed, over
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
@@ -323,11 +336,31 @@ def evict_over_cap(
 def _find_twin(
     home: Workspace, prepared: Prepared, embedding: Embedding | None, exact_id: int | None
 ) -> Twin | None:
-    """An exact duplicate, else the nearest row that says the same, else the nearest that disagrees."""
+    """An exact duplicate, else the nearest row that says the same, else the nearest that disagrees, else the
+    one that tells the state before a change.
+    """
     if exact_id is not None:
         return Twin(EpisodicMemory.objects.get(pk=exact_id))
     twins = near_twins(home, prepared.text, embedding)
-    return next((twin for twin in twins if twin.differs_in is None), twins[0] if twins else None)
+    same = next((twin for twin in twins if twin.differs_in is None), None)
+    return same or next(iter(twins), None) or _outdated(home, prepared.text, embedding)
+
+
+def _outdated(home: Workspace, text: str, embedding: Embedding | None) -> Twin | None:
+    """The newest row that tells a state which this text says has changed: another job, another home."""
+    for topic in changed(text):
+        found = candidates(
+            collection=collection_name(KIND, home.pk),
+            query=topic.query,
+            k=STATES_LOOKED_AT,
+            embedding=embedding,
+        )
+        near = [hit.object_id for hit in found.hits if hit.cosine is None or hit.cosine >= STATE_MIN_COSINE]
+        rows = EpisodicMemory.objects.filter(home=home, pk__in=near).order_by("-created_at", "-pk")
+        told = next((row for row in rows if over(topic, row.text, change=text)), None)
+        if told is not None:
+            return Twin(told, "state")
+    return None
 
 
 def _dedupe(

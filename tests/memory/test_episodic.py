@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from constance.test import override_config
+from django.utils import timezone
 
 from crewsite.security.models import MemoryEvent
+from crewsite.security.text import folded_hash
 from memory.models import EpisodicMemory, ReviewItem
 from memory.selectors import episodic_search
 from memory.services import (
@@ -24,7 +26,9 @@ from tests.factories import CONSOLIDATION, EXPLICIT
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
+    from crewsite.embeddings.protocol import EmbeddingBackend
     from memory.results import EpisodicResult
+    from memory.selectors import Mode
     from tests.fakes import FakeEmbedder
 
 pytestmark = pytest.mark.django_db
@@ -113,6 +117,28 @@ def test_over_the_cap_the_least_important_oldest_row_goes_and_can_come_back(
         newer.refresh_from_db()
         assert newer.is_deleted
         assert EpisodicMemory.objects.count() == 3
+
+
+def test_the_row_after_ten_thousand_evicts_the_least_important_oldest(
+    home: Workspace, now: dt.datetime
+) -> None:
+    day = dt.timedelta(days=1)
+    EpisodicMemory.objects.bulk_create(
+        EpisodicMemory(
+            home=home,
+            text=f"Ticket {number} was closed.",
+            folded_hash=folded_hash(f"Ticket {number} was closed."),
+            importance=0.2 if number in (17, 4_711) else 0.5,
+            created_at=now - (400 * day if number == 4_711 else 30 * day),
+        )
+        for number in range(10_000)
+    )
+    stored(home, "the ten thousand and first", created_at=now)
+    gone = EpisodicMemory.all_objects.get(is_deleted=True)
+    assert (gone.text, gone.deleted_reason) == ("Ticket 4711 was closed.", "capacity")
+    assert EpisodicMemory.objects.count() == 10_000
+    assert memory_restore(row=gone, origin=EXPLICIT).outcome == "restored"
+    assert EpisodicMemory.all_objects.get(is_deleted=True).text == "Ticket 17 was closed."
 
 
 def test_a_row_is_not_evicted_by_its_own_write(home: Workspace) -> None:
@@ -233,11 +259,42 @@ class TestByMeaning:
         assert item.kind == ReviewItem.Kind.POSSIBLY_SUPERSEDES
         assert (item.payload["old"], item.payload["new"]) == (old.pk, new.row and new.row.pk)
 
-    def test_a_new_job_never_leaves_only_the_old_one(self, home: Workspace, embedder: FakeEmbedder) -> None:
-        stored(home, "I work at Google")
+    @pytest.mark.parametrize("relevance_filter", [False, True])
+    @pytest.mark.parametrize("mode", ["auto", "relevance", "keyword"])
+    @pytest.mark.parametrize("query", ["Where do I work?", "who is my employer", "I work at Google"])
+    def test_a_new_job_comes_before_the_old_one(
+        self,
+        home: Workspace,
+        compact_embedder: EmbeddingBackend,
+        query: str,
+        mode: Mode,
+        *,
+        relevance_filter: bool,
+    ) -> None:
+        old = stored(home, "I work at Google")
+        for text in (
+            "The office has four meeting rooms",
+            "Bob works at Google in Zurich",
+            "I like Google Maps",
+        ):
+            stored(home, text)
+        new = write(home, "I just joined Microsoft")
+        assert new.possibly_supersedes == old.pk
+        found = episodic_search(home=home, query=query, mode=mode, relevance_filter=relevance_filter).hits
+        texts = [hit.row.text for hit in found]
+        if "I work at Google" in texts or query != "who is my employer":
+            assert texts.index("I just joined Microsoft") < texts.index("I work at Google")
+
+    def test_a_new_job_is_found_with_the_old_one_among_many_rows(
+        self, home: Workspace, compact_embedder: EmbeddingBackend
+    ) -> None:
+        now = timezone.now()
+        stored(home, "I work at Google", created_at=now - dt.timedelta(days=90))
+        for number in range(120):
+            stored(home, f"Ticket {number} about the work at the gate was closed", defer_embedding=True)
         stored(home, "I just joined Microsoft")
-        found = [hit.row.text for hit in episodic_search(home=home, query="Where do I work?").hits]
-        assert sorted(found) == ["I just joined Microsoft", "I work at Google"]
+        found = episodic_search(home=home, query="I work at Google", limit=3).hits
+        assert [hit.row.text for hit in found][:2] == ["I just joined Microsoft", "I work at Google"]
 
     def test_another_homes_near_duplicate_does_not_count(
         self, home: Workspace, other_home: Workspace, embedder: FakeEmbedder

@@ -67,20 +67,21 @@ class TestEpisodes:
         assert answer in [hit.row.text for hit in injected.hits]
         assert texts(home, query, mode="relevance", now=now)[0] == answer
 
-    def test_rows_of_one_age_over_400_days_are_strictly_ordered(
-        self, home: Workspace, embedder: FakeEmbedder, now: dt.datetime
+    @pytest.mark.parametrize("apart", [30, 3_000])
+    def test_rows_all_older_than_400_days_are_strictly_ordered(
+        self, home: Workspace, embedder: FakeEmbedder, now: dt.datetime, apart: int
     ) -> None:
-        for number in range(12):
-            keep(
-                home,
-                f"The old server {number} had trouble",
-                created_at=now - dt.timedelta(days=400 + number * 3_000),
-            )
+        ages = [dt.timedelta(days=400 + number * apart) for number in range(12)]
+        written = [
+            keep(home, f"The old server {n} had trouble", created_at=now - age, defer_embedding=True)
+            for n, age in enumerate(ages)
+        ]
         hits = episodic_search(home=home, query="old server trouble", mmr=False, limit=12, now=now).hits
+        assert [hit.row.pk for hit in hits] == [row.pk for row in written]
         scores = [hit.score for hit in hits]
-        assert len({hit.row.pk for hit in hits}) == 12
-        assert scores == sorted(scores, reverse=True)
         assert min(scores) > 0.0
+        falling = scores if apart == 30 else scores[:1]
+        assert falling == sorted(set(falling), reverse=True)
 
     @pytest.mark.parametrize("mode", ["auto", "relevance"])
     def test_a_changed_fact_is_told_newest_first_and_never_by_the_old_row_alone(
