@@ -1,8 +1,10 @@
-"""One's own conversations over HTTP: list, begin, look, rename, archive, and their messages."""
+"""One's own conversations over HTTP: list, begin, look, change, delete, and their messages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from django.db import transaction
@@ -10,6 +12,7 @@ from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
+from rest_framework.response import Response
 
 from crewsite.api import versions
 from crewsite.api.base import PROBLEMS, CrewView, paged
@@ -23,19 +26,21 @@ from crewsite.api.serializers import (
     WorkspaceQuery,
 )
 from crewsite.chat.selectors import may_write
-from crewsite.conversations.constants import TITLE_MAX_CHARS
+from crewsite.conversations.constants import MODEL_MAX_CHARS, TITLE_MAX_CHARS
 from crewsite.conversations.models import Conversation
 from crewsite.conversations.services import (
     conversation_archive,
     conversation_create,
+    conversation_delete,
+    conversation_pin,
     conversation_rename,
     conversation_set_mode,
+    conversation_set_model,
 )
 from crewsite.security.origin import Surface
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
-    from rest_framework.response import Response
 
 CONVERSATION = OpenApiParameter("conversation_id", UUID, OpenApiParameter.PATH)
 
@@ -46,7 +51,11 @@ class ConversationWrite(StrictSerializer):
         Conversation.Mode.choices, required=False, default=Conversation.Mode.PERSISTENT
     )
     model = Text(
-        required=False, default="", allow_blank=True, max_length=200, help_text="Default: the site's."
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=MODEL_MAX_CHARS,
+        help_text="Default: the site's.",
     )
     project = Text(
         required=False, default="", allow_blank=True, max_length=500, help_text="Path of the project."
@@ -58,7 +67,18 @@ class ConversationPatch(StrictSerializer):
 
     title = Text(required=False, allow_blank=True, max_length=TITLE_MAX_CHARS)
     mode = serializers.ChoiceField(Conversation.Mode.choices, required=False)
+    model = Text(required=False, allow_blank=True, max_length=MODEL_MAX_CHARS, help_text="Empty: the site's.")
+    pinned = serializers.BooleanField(required=False)
     archived = serializers.BooleanField(required=False, help_text="True takes it out of the list.")
+
+
+CHANGES: Final[dict[str, Callable[..., Any]]] = {
+    "title": conversation_rename,
+    "mode": conversation_set_mode,
+    "model": conversation_set_model,
+    "pinned": conversation_pin,
+    "archived": conversation_archive,
+}
 
 
 def shown(row: Conversation) -> dict[str, Any]:
@@ -75,6 +95,12 @@ class ConversationView(CrewView):
         if found is None:
             raise Http404
         return found
+
+    def locked(self, conversation_id: UUID) -> Conversation:
+        """The same as it stands under its lock, within a transaction."""
+        found = self.conversation(conversation_id)
+        Conversation.objects.select_for_update().filter(pk=found.pk).first()
+        return self.conversation(conversation_id)
 
     def writable(self, conversation_id: UUID) -> Conversation:
         found = self.conversation(conversation_id)
@@ -118,7 +144,7 @@ class Conversations(CrewView):
 
 
 class ConversationDetail(ConversationView):
-    has_versions = ("GET", "PATCH")
+    has_versions = ("GET", "PATCH", "DELETE")
 
     @extend_schema(
         operation_id="conversations_retrieve",
@@ -137,21 +163,31 @@ class ConversationDetail(ConversationView):
         responses={200: ConversationRow, **PROBLEMS},
     )
     def patch(self, request: Request, conversation_id: UUID) -> Response:
-        """Rename it, change its memory mode from the next message on, or archive it."""
+        """Rename, pin or archive it; change its memory mode or model from the next message on."""
         self.query(StrictSerializer)
         changes = self.body(ConversationPatch)
-        row = self.writable(conversation_id)
+        self.writable(conversation_id)
         with transaction.atomic():
-            Conversation.objects.select_for_update().get(pk=row.pk)
-            row = self.conversation(conversation_id)
+            row = self.locked(conversation_id)
             versions.guard(request, shown)(row)
-            if "title" in changes:
-                conversation_rename(conversation=row, title=changes["title"])
-            if "mode" in changes:
-                conversation_set_mode(conversation=row, mode=changes["mode"])
-            if "archived" in changes:
-                conversation_archive(conversation=row, archived=changes["archived"])
+            for name, value in changes.items():
+                CHANGES[name](conversation=row, **{name: value})
         return versions.answer(request, shown(row))
+
+    @extend_schema(
+        operation_id="conversations_delete",
+        parameters=[CONVERSATION],
+        request=None,
+        responses={204: None, **PROBLEMS},
+    )
+    def delete(self, request: Request, conversation_id: UUID) -> Response:
+        """Delete it with its messages, for good. What memory learned from it stays."""
+        self.query(StrictSerializer)
+        with transaction.atomic():
+            row = self.locked(conversation_id)
+            versions.guard(request, shown)(row)
+            conversation_delete(conversation=row, origin=replace(self.origin, conversation_id=row.pk))
+        return Response(status=204)
 
 
 class Messages(ConversationView):

@@ -21,15 +21,16 @@ from crewsite.api.constants import STREAM_PING_S, TURN_WAIT_S
 from crewsite.api.conversations import CONVERSATION, ConversationView
 from crewsite.api.errors import Conflict, Refused
 from crewsite.api.idempotency import key_of
+from crewsite.api.lessons import NoFields
 from crewsite.api.serializers import MessageRow, StrictSerializer, Text
 from crewsite.api.throttling import seconds_to_wait
 from crewsite.chat.commands import is_command
 from crewsite.chat.constants import MESSAGE_MAX_CHARS, TURNS_PER_MINUTE
-from crewsite.chat.following import turn_frames, turn_submit, turn_wait
+from crewsite.chat.following import turn_frames, turn_halt, turn_submit, turn_wait
 from crewsite.chat.models import Turn
 from crewsite.chat.payloads import frame_text, injected_rows
 from crewsite.chat.selectors import OPEN_STATES, turn_in
-from crewsite.chat.services import turn_start
+from crewsite.chat.services import turn_retry, turn_start
 from crewsite.security.origin import Surface
 from crewsite.security.text import clean
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from crewsite.conversations.models import Conversation
 
+AnyResponse = Response | StreamingHttpResponse
 EVENT_STREAM: Final = "text/event-stream"
 TURN = OpenApiParameter("turn_id", UUID, OpenApiParameter.PATH)
 
@@ -93,7 +95,31 @@ class EventStream(JSONRenderer):
     format = "sse"
 
 
-class Turns(ConversationView):
+class TurnView(ConversationView):
+    def found(self, conversation: Conversation, turn_id: UUID) -> Turn:
+        turn = turn_in(conversation, turn_id)
+        if turn is None:
+            raise Http404
+        return turn
+
+    def count_turn(self) -> None:
+        """Answers cost more than other writes, so they have a limit of their own."""
+        wait = seconds_to_wait(f"api:turns:{self.person.pk}", TURNS_PER_MINUTE)
+        if wait:
+            raise Throttled(wait=wait)
+
+    def answered(self, turn: Turn, *, is_new: bool = True, is_retry: bool = False) -> AnyResponse:
+        """The answer of a queued turn: its frames, or the whole of it as far as it comes within the wait."""
+        if is_new:
+            async_to_sync(turn_submit)(turn, user_id=self.person.pk, is_retry=is_retry)
+        if _streams(self.request):
+            return _stream(turn.conversation, turn)
+        async_to_sync(turn_wait)(turn.conversation, turn.pk, seconds=TURN_WAIT_S)
+        turn = turn_in(turn.conversation, turn.pk) or turn
+        return Response(TurnAnswer(turn).data, status=202 if turn.state in OPEN_STATES else 200)
+
+
+class Turns(TurnView):
     renderer_classes = [JSONRenderer, EventStream]
     keeps_answers = False  # the key is that of the turn, which keeps its answer
 
@@ -108,27 +134,20 @@ class Turns(ConversationView):
             **PROBLEMS,
         },
     )
-    def post(self, request: Request, conversation_id: UUID) -> Response | StreamingHttpResponse:
+    def post(self, request: Request, conversation_id: UUID) -> AnyResponse:
         """Send a message. With `Accept: text/event-stream` the answer streams; else it comes whole, or 202
         when it takes longer than a proxy waits: then look at the turn. An `Idempotency-Key` sends it once.
         """
         self.query(StrictSerializer)
         conversation = self.writable(conversation_id)
         turn, is_new = self._turn(request, conversation)
-        if _streams(request):
-            if is_new:
-                async_to_sync(turn_submit)(turn, user_id=self.person.pk)
-            return _stream(conversation, turn)
-        async_to_sync(_answered)(conversation, turn, user_id=self.person.pk, is_new=is_new)
-        turn = turn_in(conversation, turn.pk) or turn
-        return Response(TurnAnswer(turn).data, status=202 if turn.state in OPEN_STATES else 200)
+        return self.answered(turn, is_new=is_new)
 
     def _turn(self, request: Request, conversation: Conversation) -> tuple[Turn, bool]:
         text, key = self.body(TurnWrite)["text"], key_of(request)
         known = conversation.turns.filter(client_key=key).exists() if key else False
-        wait = 0 if known else seconds_to_wait(f"api:turns:{self.person.pk}", TURNS_PER_MINUTE)
-        if wait:
-            raise Throttled(wait=wait)
+        if not known:
+            self.count_turn()
         turn, is_new = turn_start(
             conversation=conversation,
             user=self.person,
@@ -143,7 +162,7 @@ class Turns(ConversationView):
         return turn, is_new
 
 
-class TurnDetail(ConversationView):
+class TurnDetail(TurnView):
     @extend_schema(
         operation_id="conversations_turns_retrieve",
         parameters=[CONVERSATION, TURN],
@@ -152,20 +171,62 @@ class TurnDetail(ConversationView):
     def get(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Response:
         """A turn as it stands: what was asked, what is answered so far, what was injected."""
         self.query(StrictSerializer)
-        turn = turn_in(self.conversation(conversation_id), turn_id)
+        return Response(TurnAnswer(self.found(self.conversation(conversation_id), turn_id)).data)
+
+
+class TurnStop(TurnView):
+    @extend_schema(
+        operation_id="conversations_turns_stop",
+        parameters=[CONVERSATION, TURN],
+        request=NoFields,
+        responses={200: TurnAnswer, **PROBLEMS},
+    )
+    def post(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Response:
+        """Stop an answer; what was written of it is kept. 409 when it has ended."""
+        self.query(StrictSerializer)
+        self.body(NoFields)
+        conversation = self.writable(conversation_id)
+        turn = self.found(conversation, turn_id)
+        if turn.state not in OPEN_STATES:
+            raise Conflict("The answer has ended already.", code="turn_ended")
+        async_to_sync(turn_halt)(turn)
+        return Response(TurnAnswer(self.found(conversation, turn_id)).data)
+
+
+class TurnRetry(TurnView):
+    renderer_classes = [JSONRenderer, EventStream]
+
+    @property
+    def keeps_answers(self) -> bool:  # type: ignore[override]  # whoever streams follows the turn itself
+        return not _streams(self.request)
+
+    @extend_schema(
+        operation_id="conversations_turns_retry",
+        parameters=[CONVERSATION, TURN],
+        request=NoFields,
+        responses={
+            (200, "application/json"): TurnAnswer,
+            (200, EVENT_STREAM): OpenApiTypes.STR,
+            (202, "application/json"): TurnAnswer,
+            **PROBLEMS,
+        },
+    )
+    def post(self, request: Request, conversation_id: UUID, turn_id: UUID) -> AnyResponse:
+        """Ask for the answer of a failed or stopped turn again, in its place. 409 when it is neither. The
+        answer comes as that of a new message does.
+        """
+        self.query(StrictSerializer)
+        self.body(NoFields)
+        found = self.found(self.writable(conversation_id), turn_id)
+        self.count_turn()
+        turn = turn_retry(turn_id=found.pk)
         if turn is None:
-            raise Http404
-        return Response(TurnAnswer(turn).data)
+            raise Conflict("Only a failed or stopped answer can be tried again.", code="not_retryable")
+        return self.answered(turn, is_retry=True)
 
 
 def _streams(request: Request) -> bool:
     return isinstance(request.accepted_renderer, EventStream)
-
-
-async def _answered(conversation: Conversation, turn: Turn, *, user_id: int, is_new: bool) -> None:
-    if is_new:
-        await turn_submit(turn, user_id=user_id)
-    await turn_wait(conversation, turn.pk, seconds=TURN_WAIT_S)
 
 
 def _stream(conversation: Conversation, turn: Turn) -> StreamingHttpResponse:

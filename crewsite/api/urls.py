@@ -52,6 +52,8 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/messages/", conversations.Messages.as_view()),
     path("conversations/<uuid:conversation_id>/turns", turns.Turns.as_view()),
     path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>", turns.TurnDetail.as_view()),
+    path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>/stop", turns.TurnStop.as_view()),
+    path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>/retry", turns.TurnRetry.as_view()),
     path("jobs/", jobs.Jobs.as_view()),
     path("jobs/<int:job_id>/", jobs.JobDetail.as_view()),
     path("jobs/<int:job_id>/cancel", jobs.JobCancel.as_view()),

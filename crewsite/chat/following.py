@@ -1,4 +1,4 @@
-"""One turn from wherever it stands to its end, for doors without a socket: a stream over HTTP, or a wait."""
+"""One turn from wherever it stands to its end, for doors without a socket: stream it, await it, stop it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 from crewsite.chat.constants import FOLLOW_EVERY_S
 from crewsite.chat.delivery import Delivery
 from crewsite.chat.hub import hub
-from crewsite.chat.payloads import frame, message_frame
+from crewsite.chat.payloads import frame, message_frame, turn_closed_frame
 from crewsite.chat.runner import runner
 from crewsite.chat.selectors import running_limit
+from crewsite.chat.services import turn_stop
 from crewsite.chat.threads import in_database
 
 if TYPE_CHECKING:
@@ -26,10 +27,22 @@ if TYPE_CHECKING:
 CLOSING: Final = frozenset({"turn.done", "turn.failed"})
 
 
-async def turn_submit(turn: Turn, *, user_id: int) -> None:
-    """A new turn to this process's runner, and its message to the sockets that listen."""
-    hub.publish(turn.conversation_id, message_frame(turn.user_message, turn=turn))
-    runner.submit(turn, user_id=user_id, limit=await in_database(running_limit))
+async def turn_submit(turn: Turn, *, user_id: int, is_retry: bool = False) -> None:
+    """A queued turn to this process's runner, and its message, if it is new, to the sockets that listen."""
+    if not is_retry:
+        hub.publish(turn.conversation_id, message_frame(turn.user_message, turn=turn))
+    runner.submit(turn, user_id=user_id, limit=await in_database(running_limit), is_retry=is_retry)
+
+
+async def turn_halt(turn: Turn) -> None:
+    """Stop an open turn, whichever process runs it. What was produced is kept."""
+    if await runner.stop(turn.pk):
+        return
+    # Another process runs it: the row is closed here, and that process ends when it next saves.
+    answer = turn.assistant_message
+    text, calls = (answer.content, answer.tool_calls) if answer else ("", [])
+    closed = await in_database(turn_stop, turn_id=turn.pk, text=text, tool_calls=calls)
+    hub.publish(turn.conversation_id, turn_closed_frame(closed))
 
 
 async def turn_frames(conversation: Conversation, turn_id: UUID, *, ping_s: float) -> AsyncIterator[Frame]:

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from crewsite.accounts.access import OPERATIONS, Caller, Right, Verdict, right_of, verdict
 from crewsite.accounts.services import token_create
 from crewsite.api.base import operation_of
-from crewsite.chat.services import turn_start
+from crewsite.chat.services import turn_finish, turn_start
 from crewsite.jobs.models import Job
 from lessons.services import lesson_write
 from memory.services import episodic_write, semantic_write
@@ -47,9 +47,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /security/tokens/": {"name": "another"},
 }
 # Where the way is free and the thing itself says no: a command is no message, downloads are forbidden in
-# tests, a queued job has not failed, and whether there is an embedder is not asked here.
+# tests, a queued job has not failed, an answer has ended well.
 REFUSALS = {
     "POST /conversations/{conversation_id}/turns": 400,
+    "POST /conversations/{conversation_id}/turns/{turn_id}/retry": 409,
+    "POST /conversations/{conversation_id}/turns/{turn_id}/stop": 409,
     "POST /embeddings/install": 409,
     "POST /jobs/{job_id}/retry": 409,
 }
@@ -84,6 +86,7 @@ def everything(home: Workspace, alice: User, embedder: FakeEmbedder) -> dict[str
     lesson = lesson_write(home=home, rule="Always use pytest", origin=EXPLICIT, author=alice).row
     conversation = make_conversation(alice, home)
     turn, _ = turn_start(conversation=conversation, user=alice, text="hello", client_key="k")
+    turn_finish(turn_id=turn.pk, text="Hello.")
     job = Job.objects.create(kind="consolidate", task="a.b", workspace_id=home.pk)
     token, _ = token_create(user=alice, name="hers")
     assert episode

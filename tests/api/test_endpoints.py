@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 
 from crewsite.accounts.models import Membership, User, Workspace
 from crewsite.conversations.models import Conversation
+from crewsite.security.models import MemoryEvent
 from lessons.models import Lesson
 from tests.factories import make_conversation, make_message, make_workspace
 
@@ -148,3 +149,31 @@ def test_the_status_of_the_embedder_is_told(caller: Caller, embedder: FakeEmbedd
     assert (answer["model_id"], answer["dim"]) == ("fake", 64)
     assert answer["state"] == "ready"
     assert "index" in answer
+
+
+def test_a_conversation_is_renamed_pinned_given_a_model_and_archived(
+    caller: Caller, alice: User, home: Workspace
+) -> None:
+    conversation = make_conversation(alice, home, title="First")
+    client, path = caller("owner"), f"/api/v1/conversations/{conversation.pk}"
+    wanted = {"title": "Harbour", "pinned": True, "model": "memory", "mode": "incognito"}
+    row = client.patch(path, wanted, format="json").json()
+    assert {name: row[name] for name in wanted} == wanted
+    client.patch(path, {"archived": True}, format="json")
+    assert client.get("/api/v1/conversations/").json()["results"] == []
+    assert client.get(path).json()["pinned"]
+
+
+def test_a_conversation_is_deleted_for_good_and_the_event_keeps_none_of_its_words(
+    caller: Caller, alice: User, home: Workspace
+) -> None:
+    conversation = make_conversation(alice, home, title="About herons")
+    make_message(conversation, "herons are secret")
+    path = f"/api/v1/conversations/{conversation.pk}"
+    assert caller("operator").delete(path).status_code == 404
+    assert caller("owner").delete(path).status_code == 204
+    assert caller("owner").delete(path).status_code == 404
+    assert not Conversation.objects.exists()
+    event = MemoryEvent.objects.get(memory_type="conversation")
+    assert (event.source, event.surface, event.actor) == ("api", "api", "alice")
+    assert "herons" not in str(event.__dict__)

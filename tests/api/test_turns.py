@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def seats(site: Site) -> Iterator[Seat]:
-    return iter(make_seats(site, 8))
+    return iter(make_seats(site, 11))
 
 
 @pytest.fixture
@@ -167,3 +167,61 @@ def test_a_refusal_of_a_stream_is_problem_json(site: Site, seat: Seat) -> None:
         assert answer.status_code == 400
         assert answer.headers["content-type"].startswith("application/problem+json")
         assert "text" in answer.json()["errors"]
+
+
+def begun(http: httpx.Client, text: str, key: str) -> str:
+    """The id of a turn whose answer is being written; its stream is left."""
+    headers = {"Accept": "text/event-stream", "Idempotency-Key": key}
+    with http.stream("POST", "/turns", json={"text": text}, headers=headers) as response:
+        for line in response.iter_lines():
+            if line.startswith("data: ") and "conversation" in line:
+                found: str = json.loads(line.removeprefix("data: "))["turn"]
+            if line == "event: delta":
+                return found
+    raise AssertionError("Nothing was streamed.")
+
+
+def test_a_stopped_answer_keeps_what_was_written_and_can_be_tried_again(site: Site, seat: Seat) -> None:
+    with client(site, seat) as http:
+        turn = begun(http, "[script:stream n=200 delay=0.03]", "stop")
+        stopped = http.post(f"/turns/{turn}/stop").json()
+        assert (stopped["state"], stopped["retryable"]) == ("cancelled", True)
+        assert stopped["answer"]["finish_reason"] == "stopped"
+        assert stopped["answer"]["content"].startswith("word0")
+        late = http.post(f"/turns/{turn}/stop")
+        assert (late.status_code, late.json()["code"]) == (409, "turn_ended")
+
+        once = {"Idempotency-Key": "again"}
+        again = http.post(f"/turns/{turn}/retry", headers=once, timeout=60)
+        assert again.status_code == 200, again.text
+        assert again.json()["state"] == "done"
+        assert again.json()["answer"]["seq"] == stopped["answer"]["seq"]
+        assert again.json()["answer"]["content"].split()[-1] == "word199"
+        assert http.post(f"/turns/{turn}/retry", headers=once).json() == again.json()
+        late = http.post(f"/turns/{turn}/retry")
+        assert (late.status_code, late.json()["code"]) == (409, "not_retryable")
+        assert len(http.get("/messages/").json()["results"]) == 2
+
+
+def test_a_retried_answer_streams_too(site: Site, seat: Seat) -> None:
+    with client(site, seat) as http:
+        turn = http.post("/turns", json={"text": "[script:key]"}).json()["id"]
+        headers = {"Accept": "text/event-stream", "Idempotency-Key": "stream"}
+        told = events(http.post(f"/turns/{turn}/retry", headers=headers))
+        assert [name for name, _ in told] == ["turn", "turn.started", "turn.failed"]
+
+
+def test_a_conversation_deleted_while_it_is_answered_is_gone_with_its_turn(site: Site, seat: Seat) -> None:
+    with client(site, seat) as http:
+        begun(http, "[script:stream n=200 delay=0.02] the vermilion buoy", "gone")
+        itself = str(http.base_url).rstrip("/")
+        tag = http.get(itself).headers["etag"]
+        assert http.delete(itself, headers={"If-Match": '"of another"'}).status_code == 412
+        assert http.delete(itself, headers={"If-Match": tag}).status_code == 204
+        assert http.get(itself).status_code == 404
+        assert http.get("/messages/").status_code == 404
+    assert site.query(
+        "SELECT COUNT(*) FROM chat_turn WHERE conversation_id = ?", seat.conversation.replace("-", "")
+    ) == [(0,)]
+    assert site.query("SELECT COUNT(*) FROM search_document WHERE text LIKE '%vermilion buoy%'") == [(0,)]
+    assert "Traceback" not in site.log
