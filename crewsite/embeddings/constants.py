@@ -41,3 +41,10 @@ ENDPOINT_READ_SECONDS: Final = 30.0
 ENDPOINT_BATCH: Final = 32
 # Characters sent per text: about 2,000 tokens, which every served embedding model takes.
 ENDPOINT_TEXT_CHARS: Final = 8_000
+# Chapter 03, 3.2: a switch waits at most this long for the candidate.
+MODEL_READY_SECONDS: Final = 600.0
+# One switch at a time; renewed with every batch, and long enough for the candidate to load.
+SWITCH_LEASE: Final = "embeddings_model_switch"
+SWITCH_LEASE_SECONDS: Final = 900
+# Texts embedded between two reports: about 1 s of the compact model on two cores.
+SWITCH_BATCH: Final = 64

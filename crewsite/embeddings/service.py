@@ -16,7 +16,7 @@ from crewsite.embeddings.absent import AbsentEmbedder
 from crewsite.embeddings.cache import VectorCache, cache_key
 from crewsite.embeddings.constants import ABSENT_RECHECK_SECONDS, CACHE_ENTRIES, POOL_THREADS
 from crewsite.embeddings.failures import failure_record
-from crewsite.embeddings.selection import configured_backend
+from crewsite.embeddings.selection import chosen_path, configured_backend, pinned_by
 
 if TYPE_CHECKING:
     from crewsite.embeddings.protocol import EmbeddingBackend, FloatVector, Kind
@@ -81,6 +81,24 @@ def set_backend(factory: BackendFactory) -> None:
 def reset() -> None:
     """Back to the configured back end, with nothing loaded and nothing cached."""
     set_backend(configured_backend)
+
+
+def adopt(backend: EmbeddingBackend) -> None:
+    """Use this ready back end, which is what the settings ask for by now; the running one is closed."""
+    global _backend  # noqa: PLW0603
+    _swap()
+    with _lock:
+        _backend = backend
+
+
+def follow_choice() -> bool:
+    """Whether another model was chosen on this host than this process runs; it begins to load then."""
+    running = getattr(_backend, "path", None)
+    if running is None or _factory is not configured_backend or pinned_by() or chosen_path() == running:
+        return False
+    _swap()
+    start_loading()
+    return True
 
 
 def cache_clear() -> None:

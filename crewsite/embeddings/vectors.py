@@ -41,6 +41,7 @@ _FILLED = (
 )
 _EMPTY = "UPDATE embeddings_vector SET data = NULL, seq = %s WHERE id = %s"
 _TAKE = "UPDATE embeddings_space SET last_seq = last_seq + %s WHERE id = %s RETURNING last_seq"
+_TAKE_IN = "UPDATE embeddings_space SET last_seq = last_seq + %s WHERE id = %s RETURNING id, dim, last_seq"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,19 @@ def _put_signature(signature: str, items: list[VectorItem]) -> int:
         taken = _take_active(signature, len(items))
         if taken is None:
             return 0
+    return _insert(taken, items)
+
+
+def vectors_put_in(space_id: int, items: Sequence[VectorItem]) -> int:
+    """Store vectors in a space that is being built, in the caller's transaction. 0 when it is gone."""
+    _require_transaction()
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_IN, [len(items), space_id])
+        row = cursor.fetchone()
+    return 0 if row is None else _insert((row[0], row[1], row[2] - len(items) + 1), items)
+
+
+def _insert(taken: tuple[int, int, int], items: Sequence[VectorItem]) -> int:
     space_id, dim, first = taken
     rows = [
         (

@@ -274,6 +274,8 @@ CREW_CACHES = [
 
 # Inversions: what stands to the right in the import order registers here by dotted path
 # (docs/architecture.md).
+# What is embedded: a space -> the rows (collection, object_id, text, text_hash) that have no vector in it.
+EMBEDDING_TEXTS = "crewsite.search.backfill.documents_without_vector"
 SEARCH_KINDS = [
     "memory.search_kinds.SemanticKind",
     "memory.search_kinds.EpisodicKind",

@@ -1,0 +1,102 @@
+"""Choosing the embedding model: what a name or path stands for, whether the file works, starting the
+switch. The switch itself is `switching`'s."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from django.db import transaction
+
+from crewsite.embeddings.constants import MODEL_READY_SECONDS
+from crewsite.embeddings.errors import ModelUnusable, SwitchConflict
+from crewsite.embeddings.models_catalog import CATALOG, COMPACT, spec_for_file
+from crewsite.embeddings.selection import compact_path, models_folder, pinned_by
+from crewsite.jobs.models import Job
+from crewsite.jobs.services import job_queue
+
+if TYPE_CHECKING:
+    from crewsite.embeddings.models_catalog import ModelSpec
+
+SWITCH_KIND: Final = "model_switch"
+SWITCH_TASK: Final = "crewsite.embeddings.switching.model_switch"
+COMPACT_WORDS: Final = frozenset({"", "compact", COMPACT.model_id})
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A file that was loaded and embeds."""
+
+    model_id: str
+    path: Path
+    size_bytes: int
+    dim: int
+
+
+def model_use(*, model: str) -> Job:
+    """Queue the switch to a model: `compact` or nothing, an id of the catalogue, or the path of a GGUF file.
+
+    Raises ModelUnusable when there is no such file and SwitchConflict when it may not be switched now.
+    """
+    path = model_path(model)
+    refuse_switch()
+    with transaction.atomic():
+        if Job.objects.of_kind(SWITCH_KIND).active().exists():
+            raise SwitchConflict("Another model is being switched to. Wait for it.", code="switch_running")
+        return job_queue(
+            kind=SWITCH_KIND,
+            task=SWITCH_TASK,
+            args=[str(path)],
+            detail={"model_id": spec_for_file(path.stem).model_id},
+        )
+
+
+def model_check(*, model: str) -> ModelFile:
+    """Load the file in a process of its own and embed a word. Raises ModelUnusable."""
+    path = model_path(model)
+    command = [sys.executable, "-m", "crewsite.embeddings.probe", str(path)]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program
+            command, capture_output=True, text=True, timeout=MODEL_READY_SECONDS, check=False
+        )
+        answer = json.loads(done.stdout)
+    except subprocess.TimeoutExpired as error:
+        reason = f"{path} was not loaded within {MODEL_READY_SECONDS:.0f} s."
+        raise ModelUnusable(reason, code="model_unusable") from error
+    except ValueError as error:
+        reason = f"{path} makes the model library fail (exit code {done.returncode}). Is the file damaged?"
+        raise ModelUnusable(reason, code="model_unusable") from error
+    if "error" in answer:
+        raise ModelUnusable(str(answer["error"]), code="model_unusable")
+    return ModelFile(spec_for_file(path.stem).model_id, path, path.stat().st_size, int(answer["dim"]))
+
+
+def model_path(model: str) -> Path:
+    """The file a name stands for. Raises ModelUnusable when it is not there."""
+    if model in COMPACT_WORDS:
+        path, remedy = compact_path(), "Run: crew embeddings install"
+    elif spec := CATALOG.get(model):
+        path = models_folder() / spec.filename
+        remedy = f"Put {_source(spec)} there."
+    else:
+        path = Path(model).expanduser().absolute()
+        remedy = f"Name a GGUF file, or one of: {', '.join(CATALOG)}."
+    if not path.is_file():
+        raise ModelUnusable(f"There is no {path}. {remedy}", code="model_missing")
+    return path
+
+
+def refuse_switch() -> None:
+    if pinned := pinned_by():
+        raise SwitchConflict(
+            f"{pinned} says which model runs. Unset it and start the site again to choose another.",
+            code="model_pinned",
+        )
+
+
+def _source(spec: ModelSpec) -> str:
+    return f"the GGUF file of {spec.model_id}"
