@@ -8,6 +8,7 @@ from crewsite.chat import frames
 from crewsite.chat.branching import BranchRefused, turn_edit, version_choose
 from crewsite.chat.commands import CommandResult, is_command, run_command
 from crewsite.chat.constants import TURNS_PER_MINUTE
+from crewsite.chat.following import turn_halt
 from crewsite.chat.hub import hub
 from crewsite.chat.keeping import undo
 from crewsite.chat.limits import RateLimit
@@ -22,7 +23,7 @@ from crewsite.chat.payloads import (
 from crewsite.chat.permissions import permissions
 from crewsite.chat.runner import runner
 from crewsite.chat.selectors import OPEN_STATES, may_write, running_limit, turn_in
-from crewsite.chat.services import turn_retry, turn_start, turn_stop
+from crewsite.chat.services import turn_retry, turn_start, turns_interrupt
 from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.conversations.branches import versions_of
 from crewsite.conversations.rendering import render_markdown
@@ -127,9 +128,13 @@ class Actions:
         hub.publish(self.conversation.pk, branch_frame(self.conversation))
 
     async def _answer(self, request: frames.Answer) -> None:
-        if await self._turn(request.turn) is None:
+        turn = await self._turn(request.turn)
+        if turn is None:
             return
-        if not permissions.answer(request.turn, request.call, request.choice):
+        if runner.live(turn.pk) is None:
+            # Nobody waits any more for an answer to a question whose process is gone.
+            await in_database(turns_interrupt)
+        if not await permissions.answer(request.turn, request.call, request.choice):
             await self._tell(error_frame("not_asked", "That tool call no longer waits for an answer."))
 
     async def _send(self, request: frames.Send) -> None:
@@ -170,13 +175,8 @@ class Actions:
 
     async def _stop(self, turn_id: UUID) -> None:
         turn = await self._turn(turn_id)
-        if turn is None or turn.state not in OPEN_STATES or await runner.stop(turn_id):
-            return
-        # Another process runs it: the row is closed here, and that process ends when it next saves.
-        answer = turn.assistant_message
-        text, calls = (answer.content, answer.tool_calls) if answer else ("", [])
-        closed = await in_database(turn_stop, turn_id=turn_id, text=text, tool_calls=calls)
-        hub.publish(self.conversation.pk, turn_closed_frame(closed))
+        if turn is not None and turn.state in OPEN_STATES:
+            await turn_halt(turn)
 
     async def _retry(self, turn_id: UUID) -> None:
         if await self._turn(turn_id) is None:

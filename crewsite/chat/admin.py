@@ -1,5 +1,5 @@
-"""Admin pages of turns and of the memory rows that went into them. Read-only: both are records of what
-happened."""
+"""Admin pages of turns, of the memory rows that went into them, and of what their tools asked. Read-only: all
+are records of what happened."""
 
 from __future__ import annotations
 
@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING
 from django.contrib import admin
 from unfold.admin import TabularInline
 
-from crewsite.chat.models import Turn, TurnInjection
+from crewsite.chat.models import ToolQuestion, Turn, TurnInjection
 from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin, pretty_json
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
 
-class InjectionInline(TabularInline):
-    model = TurnInjection
-    fields = ["rank", "kind", "object_id", "score"]
-    readonly_fields = fields
+class ReadOnlyInline(TabularInline):
     extra = 0
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: Turn | None = None) -> bool:
         return False
+
+
+class InjectionInline(ReadOnlyInline):
+    model = TurnInjection
+    fields = ["rank", "kind", "object_id", "score"]
+    readonly_fields = fields
+
+
+class QuestionInline(ReadOnlyInline):
+    model = ToolQuestion
+    fields = ["call_id", "choices", "choice", "is_open", "asked_at", "answered_at"]
+    readonly_fields = fields
 
 
 @admin.register(Turn)
@@ -50,7 +59,7 @@ class TurnAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
         "shown_packet",
     ]
     readonly_fields = ["shown_packet"]
-    inlines = [InjectionInline]
+    inlines = [QuestionInline, InjectionInline]
 
     @admin.display(description="Context packet")
     def shown_packet(self, turn: Turn) -> str:

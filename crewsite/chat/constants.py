@@ -37,6 +37,7 @@ STALE_QUEUED_S: Final = 3_600.0  # a turn that waits for its place moves no row
 
 TOOL_TIMEOUT_S: Final = 30.0
 PERMISSION_TIMEOUT_S: Final = 60.0
+ANSWER_LOOK_EVERY_S: Final = 0.4  # for an answer given to another process: it counts within a second
 TOOL_RESULT_MAX_CHARS: Final = 16_000
 TOOL_SUMMARY_CHARS: Final = 300  # what a tool card shows
 TOOL_ARGUMENTS_MAX_CHARS: Final = 16_000  # kept with the message and sent again as history

@@ -1,4 +1,5 @@
-"""Turns: a user message with the reply it causes, and every memory row that was injected for it."""
+"""Turns: a user message with the reply it causes, every memory row that was injected for it, and what its
+tools asked the person."""
 
 from __future__ import annotations
 
@@ -78,3 +79,22 @@ class TurnInjection(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} #{self.object_id}"
+
+
+class ToolQuestion(models.Model):
+    """A tool call that waits for the person. The process that asked reads the answer here, whichever process
+    the person gave it to."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="questions")
+    call_id = models.TextField(help_text="The call, as its model or agent names it.")
+    choices = models.JSONField(default=list, help_text="The ids the answer may be.")
+    choice = models.TextField(blank=True, help_text="What the person chose; empty: nothing.")
+    is_open = models.BooleanField(default=True)
+    asked_at = models.DateTimeField(default=timezone.now)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["asked_at"]
+
+    def __str__(self) -> str:
+        return f"{self.call_id}: {self.choice or ('waiting' if self.is_open else 'no answer')}"

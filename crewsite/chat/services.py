@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from crewsite.chat.constants import INTERRUPTED, STALE_QUEUED_S, STALE_TURN_S
 from crewsite.chat.models import Turn, TurnInjection
+from crewsite.chat.questions import questions_close
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
 from crewsite.conversations.services import (
@@ -269,6 +270,8 @@ def _interrupt(turn: Turn, now: datetime) -> bool:
         claimed = Turn.objects.filter(pk=turn.pk, state=turn.state, runner=turn.runner).update(
             state=Turn.State.FAILED, error=INTERRUPTED, retryable=True, finished_at=now
         )
+        if claimed:
+            questions_close(turn.pk)
         if claimed and turn.assistant_message is not None:
             message_update(
                 message=turn.assistant_message,
@@ -326,6 +329,8 @@ def _close(
         )
         turn = _turn(turn_id)
         transaction.on_commit(lambda: turn_ended(turn.conversation_id), robust=True)
+        if claimed:
+            questions_close(turn_id)
         answer = turn.assistant_message
         if claimed and answer is not None:
             message_update(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from constance.test import override_config
 
 from crewsite.chat import permissions as module
+from crewsite.chat.models import ToolQuestion
 from crewsite.chat.offered_tools import offered_tools
-from crewsite.chat.permissions import Option, Permissions, ask_person, permissions
+from crewsite.chat.permissions import Option, ask_person, permissions
+from crewsite.chat.questions import question_answer, question_ask, question_choice, question_give_up
+from crewsite.chat.services import turn_begin, turn_retry, turn_start, turn_stop
+from crewsite.chat.threads import in_database
 from crewsite.chat.tool_rules import Rule, rule_for
 from crewsite.llm.tools import ToolContext
 from tests.chat.client import ChatClient
@@ -62,28 +66,72 @@ def test_a_denied_tool_is_not_offered_and_one_that_asks_needs_somebody(alice: Us
     assert "run" not in offered[0].function_schema.json_schema["properties"]
 
 
+@pytest.fixture
+def turn(alice: User, home: Workspace) -> UUID:
+    """The id of a running turn."""
+    turn, _ = turn_start(
+        conversation=make_conversation(alice, home), user=alice, text="Do it.", client_key="one"
+    )
+    assert turn_begin(turn_id=turn.pk) is not None
+    return turn.pk
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("choice", "state"), [("allow", "running"), ("deny", "denied")])
-async def test_the_person_decides(choice: str, state: str) -> None:
-    turn, cards = uuid4(), Cards()
+async def test_the_person_decides(turn: UUID, choice: str, state: str) -> None:
+    cards = Cards()
     asking = asyncio.create_task(ask_person(cards, turn, CALL))
     await cards.asked.wait()
-    await asyncio.sleep(0)
-    assert not permissions.answer(turn, "call-1", "something else")
-    assert not permissions.answer(uuid4(), "call-1", choice)
-    assert permissions.answer(turn, "call-1", choice)
+    assert not await permissions.answer(turn, "call-1", "something else")
+    assert not await permissions.answer(uuid4(), "call-1", choice)
+    assert await permissions.answer(turn, "call-1", choice)
     chosen = await asking
     assert chosen is not None
     assert chosen.allows is (choice == "allow")
     assert cards.states == ["asking", state]
-    assert not permissions.answer(turn, "call-1", choice)
+    assert not await permissions.answer(turn, "call-1", choice)
+    assert not permissions._waiting
 
 
-async def test_silence_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.django_db(transaction=True)
+async def test_silence_is_a_no_and_an_answer_after_it_is_refused(
+    turn: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "PERMISSION_TIMEOUT_S", 0.02)
     cards = Cards()
-    assert await ask_person(cards, uuid4(), CALL, [Option("yes", "Yes", allows=True)]) is None
+    assert await ask_person(cards, turn, CALL, [Option("yes", "Yes", allows=True)]) is None
     assert cards.states == ["asking", "denied"]
-    assert not Permissions()._waiting
+    assert not await permissions.answer(turn, "call-1", "yes")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_answer_that_only_the_row_has_is_found(turn: UUID) -> None:
+    cards = Cards()
+    asking = asyncio.create_task(ask_person(cards, turn, CALL))
+    await cards.asked.wait()
+    assert await in_database(question_answer, turn_id=turn, call_id="call-1", choice="allow") is not None
+    chosen = await asking
+    assert chosen is not None
+    assert chosen.allows
+
+
+@pytest.mark.django_db
+def test_an_answer_that_came_just_before_giving_up_counts(turn: UUID) -> None:
+    question = question_ask(turn_id=turn, call_id="call-1", choices=["allow"])
+    assert question_answer(turn_id=turn, call_id="call-1", choice="allow") is not None
+    assert question_give_up(question.pk) == "allow"
+
+
+@pytest.mark.django_db
+def test_the_end_of_a_turn_closes_its_questions_and_a_retry_asks_anew(turn: UUID) -> None:
+    question_ask(turn_id=turn, call_id="call-1", choices=["allow"])
+    assert question_answer(turn_id=turn, call_id="call-1", choice="allow") is not None
+    question_ask(turn_id=turn, call_id="call-2", choices=["allow"])
+    turn_stop(turn_id=turn)
+    assert not ToolQuestion.objects.filter(is_open=True).exists()
+    turn_retry(turn_id=turn)
+    turn_begin(turn_id=turn)
+    assert question_choice(question_ask(turn_id=turn, call_id="call-1", choices=["allow"]).pk) == ""
 
 
 @pytest.fixture
