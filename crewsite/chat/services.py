@@ -15,6 +15,7 @@ from django.utils import timezone
 from crewsite.chat.constants import INTERRUPTED, STALE_QUEUED_S, STALE_TURN_S
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.chat.questions import questions_close
+from crewsite.conversations.indexing import vectors_later
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
 from crewsite.conversations.services import (
@@ -75,6 +76,7 @@ def turn_start(
             html=html,
             parent=instead_of.parent if instead_of else None,
             is_first=instead_of is not None and instead_of.parent is None,
+            with_vectors=False,  # the end of the turn asks for those of question and answer together
         )
         if not row.title:
             conversation_rename(conversation=row, title=title_propose(text))
@@ -254,7 +256,7 @@ def turns_interrupt(*, now: datetime | None = None, by_process: bool = True) -> 
     moved = Q(state=Turn.State.RUNNING, heartbeat_at__gte=now - timedelta(seconds=STALE_TURN_S))
     waiting = Q(state=Turn.State.QUEUED, heartbeat_at__gte=now - timedelta(seconds=STALE_QUEUED_S))
     open_turns = Turn.objects.filter(state__in=[Turn.State.QUEUED, Turn.State.RUNNING])
-    foreign = open_turns.exclude(runner=process_owner()).select_related("assistant_message")
+    foreign = open_turns.exclude(runner=process_owner()).select_related("user_message", "assistant_message")
     stale = set(foreign.exclude(moved | waiting).values_list("pk", flat=True))
     lost = [turn for turn in foreign if turn.pk in stale or (by_process and _process_is_gone(turn.runner))]
     return sum(_interrupt(turn, now) for turn in lost)
@@ -271,13 +273,14 @@ def _interrupt(turn: Turn, now: datetime) -> bool:
             state=Turn.State.FAILED, error=INTERRUPTED, retryable=True, finished_at=now
         )
         if claimed:
-            questions_close(turn.pk)
+            _wind_up(turn)
         if claimed and turn.assistant_message is not None:
             message_update(
                 message=turn.assistant_message,
                 content=turn.assistant_message.content,
                 tool_calls=_ended(turn.assistant_message.tool_calls),
                 finish_reason="interrupted",
+                with_vectors=False,
             )
     return bool(claimed)
 
@@ -330,7 +333,7 @@ def _close(
         turn = _turn(turn_id)
         transaction.on_commit(lambda: turn_ended(turn.conversation_id), robust=True)
         if claimed:
-            questions_close(turn_id)
+            _wind_up(turn)
         answer = turn.assistant_message
         if claimed and answer is not None:
             message_update(
@@ -342,8 +345,16 @@ def _close(
                 html=answer.content_html if text is None else html,
                 # Without a model the answer is a list of what memory holds.
                 is_searchable=turn.model != MEMORY_MODEL,
+                with_vectors=False,
             )
     return turn
+
+
+def _wind_up(turn: Turn) -> None:
+    """What every end of a turn brings: nobody is asked any more, and what was said gets its vectors."""
+    questions_close(turn.pk)
+    if not turn.user_message.private:
+        vectors_later()
 
 
 def _ended(tool_calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

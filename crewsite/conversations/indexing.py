@@ -41,9 +41,11 @@ def speaker_of(message: Message) -> str:
     return message.author.username if message.author is not None else str(message.role)
 
 
-def messages_index(messages: Sequence[Message], conversation: Conversation) -> None:
+def messages_index(
+    messages: Sequence[Message], conversation: Conversation, *, with_vectors: bool = True
+) -> None:
     """Keep the index in step with messages of one conversation, in the caller's transaction; their vectors
-    are made in the background.
+    are made in the background, unless the caller asks for them later by `vectors_later`.
     """
     collection = transcript_collection(workspace_id=conversation.workspace_id, owner_id=conversation.owner_id)
     kept = [message for message in messages if _is_kept(message)]
@@ -51,8 +53,13 @@ def messages_index(messages: Sequence[Message], conversation: Conversation) -> N
         collection=collection, object_ids=[message.pk for message in messages if not _is_kept(message)]
     )
     documents_put_many(collection=collection, items=[(message.pk, message_text(message)) for message in kept])
-    if kept:
-        enqueue(BACKFILL_TASK)
+    if kept and with_vectors:
+        vectors_later()
+
+
+def vectors_later() -> None:
+    """Have the vectors made that are missing, once the caller's transaction is through."""
+    enqueue(BACKFILL_TASK)
 
 
 def messages_unindex(message_ids: Sequence[int], conversation: Conversation) -> None:

@@ -71,13 +71,15 @@ def message_append(
     html: str | None = None,
     parent: Message | None = None,
     is_first: bool = False,
+    with_vectors: bool = True,
 ) -> Message:
     """Append under the next `seq`; the conversation row is locked while it is found, so two writers never
     share one.
 
     `private` follows the conversation's mode unless given: messages of a private stretch are never
     consolidated. `parent` is the question it follows, the newest visible one unless given; `is_first`: it
-    follows none, though others stand there.
+    follows none, though others stand there. Without `with_vectors` the caller asks for them (`vectors_later`)
+    when more is said.
     """
     text = clean(content)
     html = render_markdown(text) if html is None else html  # before the lock: long texts take a second
@@ -98,7 +100,7 @@ def message_append(
             finish_reason=finish_reason,
             private=(not row.writes_memory) if private is None else private,
         )
-        messages_index([message], row)
+        messages_index([message], row, with_vectors=with_vectors)
         row.last_activity_at = message.created_at
         row.save(update_fields=["last_activity_at"])
     conversation.last_activity_at = row.last_activity_at
@@ -114,8 +116,10 @@ def message_update(
     usage: dict[str, Any] | None = None,
     html: str | None = None,
     is_searchable: bool = True,
+    with_vectors: bool = True,
 ) -> Message:
-    """Replace the content of a message. `html` is its rendering, where the caller made it before a lock."""
+    """Replace the content of a message. `html` is its rendering, where the caller made it before a lock;
+    `with_vectors` as in `message_append`."""
     message.content = clean(content)
     message.content_html = render_markdown(message.content) if html is None else html
     message.is_searchable = is_searchable
@@ -126,7 +130,7 @@ def message_update(
             fields.append(name)
     with transaction.atomic():
         message.save(update_fields=fields)
-        messages_index([message], message.conversation)
+        messages_index([message], message.conversation, with_vectors=with_vectors)
     return message
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection
 from django.utils import timezone
+from django_q.models import OrmQ
 
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.chat.services import (
@@ -27,11 +28,14 @@ from crewsite.chat.services import (
 )
 from crewsite.conversations.models import Conversation, Message
 from crewsite.jobs.leases import process_owner
+from crewsite.search.backfill import TASK as BACKFILL_TASK
 from lessons.models import Lesson
 from lessons.services import lesson_write
 from tests.factories import EXPLICIT, make_conversation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crewsite.accounts.models import User, Workspace
 
 
@@ -104,6 +108,32 @@ def test_a_turn_goes_from_queued_to_running_to_done(conversation: Conversation) 
     assert done.assistant_message.finish_reason == "stop"
     assert done.assistant_message.usage == {"input_tokens": 3}
     assert done.finished_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("end", [turn_finish, turn_stop, lambda turn_id, text: turns_interrupt()])
+def test_a_turn_asks_once_for_the_vectors_of_question_and_answer(
+    conversation: Conversation, end: Callable[..., object]
+) -> None:
+    OrmQ.objects.all().delete()
+    turn = begin(conversation)
+    assert not backfills()
+    save(turn, "word by word")
+    if end not in {turn_finish, turn_stop}:
+        give_to(turn, "gone:1:x", heartbeat_at=timezone.now() - timedelta(minutes=1))
+    end(turn_id=turn.pk, text="the answer")
+    assert len(backfills()) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_private_turn_asks_for_no_vectors(alice: User, home: Workspace) -> None:
+    conversation = make_conversation(alice, home, mode=Conversation.Mode.INCOGNITO)
+    turn_finish(turn_id=begin(conversation).pk, text="the answer")
+    assert not backfills()
+
+
+def backfills() -> list[OrmQ]:
+    return [row for row in OrmQ.objects.all() if row.task["func"] == BACKFILL_TASK]
 
 
 def test_a_turn_begins_once(conversation: Conversation) -> None:
