@@ -74,6 +74,7 @@ OPERATIONS: Final[dict[str, dict[str, Right]]] = {
         "GET /docs/": Right.PUBLIC,
         "GET /embeddings/status": Right.READ,
         "POST /embeddings/install": Right.OPERATE,
+        "POST /embeddings/model": Right.OPERATE,
         "GET /memory/semantic/": Right.READ,
         "PUT /memory/semantic/": Right.WRITE,
         "GET /memory/semantic/{key}": Right.READ,

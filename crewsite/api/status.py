@@ -1,10 +1,9 @@
-"""How the site and its memory are: health, the embedding model and its installation, counts and caps."""
+"""How the site and its memory are: health, counts and caps."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.core.cache import cache
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -12,9 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from crewsite.api.base import PROBLEMS, CrewView
-from crewsite.api.errors import Conflict
 from crewsite.api.health import readiness
-from crewsite.api.lessons import NoFields
 from crewsite.api.serializers import WorkspaceQuery
 from lessons.models import Lesson
 from memory.constants import HISTORY_MAX_CHARS, PREFERENCES_MAX_CHARS, PROJECTS_MAX_CHARS
@@ -72,58 +69,6 @@ class HealthReady(OpenView):
         return Response(
             {"status": word, "degraded": report["degraded"], **states}, status=200 if serves else 503
         )
-
-
-class InstallRow(serializers.Serializer[Any]):
-    """The last installation of the compact model."""
-
-    job = serializers.IntegerField(source="pk")
-    state = serializers.CharField()
-    step = serializers.CharField(source="message", allow_blank=True)
-    error = serializers.CharField(allow_blank=True)
-    created_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-
-
-class EmbeddingsAnswer(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(["absent", "loading", "ready", "failed"])
-    model_id = serializers.CharField(allow_blank=True)
-    dim = serializers.IntegerField()
-    error = serializers.CharField(allow_blank=True)
-    index = serializers.DictField(help_text="State of the indexes: documents, vectors, lag.")
-    install = InstallRow(allow_null=True)
-
-
-class EmbeddingsStatus(CrewView):
-    @extend_schema(
-        operation_id="embeddings_status",
-        parameters=[WorkspaceQuery],
-        responses={200: EmbeddingsAnswer, **PROBLEMS},
-    )
-    def get(self, request: Request) -> Response:
-        """The embedding model, its index, and how its last installation went."""
-        from crewsite.embeddings.tasks import install_last
-
-        self.query(WorkspaceQuery)
-        report = readiness()
-        told = {"error": "", **report["embedder"], "index": report["index"], "install": install_last()}
-        return Response(EmbeddingsAnswer(told).data)
-
-
-class EmbeddingsInstall(CrewView):
-    @extend_schema(
-        operation_id="embeddings_install", request=NoFields, responses={202: InstallRow, **PROBLEMS}
-    )
-    def post(self, request: Request) -> Response:
-        """Start to install the compact model, or adopt the installation that runs. For operators."""
-        from crewsite.embeddings.tasks import install_start
-
-        self.query(NoFields)
-        self.body(NoFields)
-        if settings.CREW_SKIP_MODEL_DOWNLOAD:
-            raise Conflict("CREW_SKIP_MODEL_DOWNLOAD forbids downloads here.", code="downloads_forbidden")
-        job, _ = install_start()
-        return Response(InstallRow(job).data, status=202)
 
 
 class LayerStats(serializers.Serializer[Any]):

@@ -4,6 +4,7 @@ switch. The switch itself is `switching`'s."""
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from django.db import transaction
 
 from crewsite.embeddings.constants import MODEL_READY_SECONDS
 from crewsite.embeddings.errors import ModelUnusable, SwitchConflict
+from crewsite.embeddings.models import Space, Vector
 from crewsite.embeddings.models_catalog import CATALOG, COMPACT, spec_for_file
 from crewsite.embeddings.selection import compact_path, models_folder, pinned_by
 from crewsite.jobs.models import Job
@@ -55,6 +57,13 @@ def model_use(*, model: str) -> Job:
         )
 
 
+def vectors_outdate() -> int:
+    """Have every vector of the active space made again by the next backfill; each serves until its successor is
+    there."""
+    active = Vector.objects.filter(space__status=Space.Status.ACTIVE, data__isnull=False)
+    return active.update(text_hash="")
+
+
 def model_check(*, model: str) -> ModelFile:
     """Load the file in a process of its own and embed a word. Raises ModelUnusable."""
     path = model_path(model)
@@ -83,11 +92,18 @@ def model_path(model: str) -> Path:
         path = models_folder() / spec.filename
         remedy = f"Put {_source(spec)} there."
     else:
-        path = Path(model).expanduser().absolute()
+        path = _expanded(model)
         remedy = f"Name a GGUF file, or one of: {', '.join(CATALOG)}."
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 - `Path.is_file` raises for a name that is too long
         raise ModelUnusable(f"There is no {path}. {remedy}", code="model_missing")
     return path
+
+
+def _expanded(model: str) -> Path:
+    try:
+        return Path(model).expanduser().absolute()
+    except RuntimeError:  # there is no such person behind `~`
+        return Path(model).absolute()
 
 
 def refuse_switch() -> None:

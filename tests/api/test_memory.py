@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -204,6 +205,22 @@ def test_an_installation_is_started_once_and_adopted(caller: Caller, settings: A
     assert one.json()["job"] == two.json()["job"] == Job.objects.get(kind="model_install").pk
     status = client.get("/api/v1/embeddings/status").json()
     assert (status["install"]["job"], status["install"]["state"]) == (one.json()["job"], "queued")
+
+
+def test_a_switch_to_another_model_is_started_and_told(caller: Caller, settings: Any, tmp_path: Path) -> None:
+    settings.CREW_EMBED_MODEL_PATH = settings.CREW_EMBED_BASE_URL = ""
+    client, url = caller("operator", scopes=["read", "write", "admin"]), "/api/v1/embeddings/model"
+    for missing in ("/nowhere.gguf", "~nobody/x", "x" * 1_000):
+        answer = client.post(url, {"model": missing}, format="json")
+        assert (answer.status_code, answer.json()["code"]) == (422, "model_missing"), missing
+    file = tmp_path / "other.gguf"
+    file.touch()
+    made = client.post(url, {"model": str(file)}, format="json")
+    assert (made.status_code, made.json()["state"]) == (202, "queued")
+    assert made.json()["job"] == Job.objects.get(kind="model_switch").pk
+    again = client.post(url, {"model": str(file)}, format="json")
+    assert (again.status_code, again.json()["code"]) == (409, "switch_running")
+    assert caller("viewer").get("/api/v1/embeddings/status").json()["switch"] == made.json()
 
 
 def test_a_lesson_is_edited_pinned_and_removed_by_its_text(caller: Caller, embedder: FakeEmbedder) -> None:
