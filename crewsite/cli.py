@@ -8,22 +8,26 @@ from typing import Final
 
 # What people type -> the management command. Words not listed pass through, so every Django command
 # works too.
-ALIASES: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
-    ("login-link",): ("login_link",),
-    ("setup-owner",): ("setup_owner",),
-    ("sync-schedules",): ("sync_schedules",),
-    ("embeddings", "backfill"): ("search_index", "backfill"),
-    ("embeddings", "rebuild"): ("search_index", "rebuild"),
+ALIASES: Final[dict[str, str]] = {
+    "login-link": "login_link",
+    "setup-owner": "setup_owner",
+    "sync-schedules": "sync_schedules",
 }
+
+INTERRUPTED: Final = 130  # what a shell says of a command that Ctrl-C ended
+# Commands people wait for, which need no page and no admin: they start in half the time.
+QUICK: Final = frozenset({"chat", "config", "embeddings", "learn", "memory", "status"})
 
 GROUPS: Final[dict[str, str]] = {
     "run": "start web and worker, preparing everything first",
     "setup": "prepare model, database, schedules, static files and owner; start nothing",
+    "doctor": "examine the installation and say what to do about each problem",
     "status": "what runs, what is degraded, and what to do about it",
     "learn": "add | list | remove | restore lessons",
     "memory": "search | list | show | stats | remember | restore memory rows",
     "consolidate": "list what waits to become memory, or consolidate it now",
-    "embeddings": "status | install the model; backfill | rebuild the index",
+    "embeddings": "status | install | use another model; backfill | rebuild the index",
+    "config": "get | set | list live settings",
     "mcp": "serve memory to one coding agent over standard input and output",
     "maintenance": "begin | end | status: keep everybody from writing for a while",
     "token": "create | list | revoke API tokens",
@@ -40,7 +44,6 @@ def usage() -> str:
 
 def main() -> None:
     os.umask(0o077)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crewsite.settings")
     words = sys.argv[1:]
     if not words or words[0] in {"-h", "--help", "help"}:
         sys.stdout.write(usage() + "\n")
@@ -50,8 +53,18 @@ def main() -> None:
 
         sys.stdout.write(f"crewsite {metadata.version('crewsite')}\n")
         return
+    name = "crewsite.settings.command" if words[0] in QUICK else "crewsite.settings"
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", name)
     try:
-        sys.exit(dispatch(words))
+        code = dispatch(words)
+        sys.stdout.flush()
+        sys.exit(code)
+    except BrokenPipeError:
+        # Whoever read the output has enough. What is still buffered must not fail at the interpreter's end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except OSError as error:
         home = os.environ.get("CREW_HOME", "~/.crewsite")
         sys.exit(f"{home} cannot be used: {error}\n  Choose a folder you may write to with CREW_HOME.")
@@ -63,12 +76,19 @@ def dispatch(words: list[str]) -> int:
         from crewsite.running import serve
 
         return serve()
+    os.environ.setdefault("CREW_LOG_LEVEL", "WARNING")  # a command's messages are its own
     if words[0] == "mcp":
-        os.environ.setdefault("CREW_LOG_LEVEL", "WARNING")
         from crewsite.mcp.stdio import main as serve_mcp
 
         return serve_mcp(words[1:])
-    os.environ.setdefault("CREW_LOG_LEVEL", "WARNING")  # a command's messages are its own
+    if words[0] == "doctor":
+        from crewsite.doctor.report import main as examine
+
+        return examine(words[1:])
+    return run_command([ALIASES.get(words[0], words[0]), *words[1:]])
+
+
+def run_command(words: list[str]) -> int:
     import django
     from django.core.management import execute_from_command_line, get_commands
     from django.db import DatabaseError
@@ -76,7 +96,6 @@ def dispatch(words: list[str]) -> int:
     django.setup()
     from crewsite.jobs.errors import MaintenanceInProgress
 
-    words = resolve(words)
     if words[0] not in get_commands():
         sys.stderr.write(f"crew: there is no command {words[0]!r}\n\n{usage()}\n")
         return 2
@@ -91,14 +110,6 @@ def dispatch(words: list[str]) -> int:
         sys.stderr.write(f"The database does not answer: {error}\n  Not set up yet? Run: make run\n")
         return 1
     return 0
-
-
-def resolve(words: list[str]) -> list[str]:
-    """The words with the longest known alias at their head replaced."""
-    for length in (2, 1):
-        if target := ALIASES.get(tuple(words[:length])):
-            return [*target, *words[length:]]
-    return words
 
 
 if __name__ == "__main__":

@@ -116,16 +116,23 @@ def _static_fingerprint() -> str:
     return digest.hexdigest()
 
 
+def _static_stamp() -> Path:
+    return Path(settings.STATIC_ROOT) / ".crewsite-static"
+
+
+def static_is_current() -> bool:
+    stamp = _static_stamp()
+    return stamp.exists() and stamp.read_text() == _static_fingerprint()
+
+
 def prepare_static() -> str:
-    stamp = settings.STATIC_ROOT / ".crewsite-static"
-    wanted = _static_fingerprint()
-    if stamp.exists() and stamp.read_text() == wanted:
+    if static_is_current():
         return "up to date"
     with _failing_with(
         "Static files cannot be written", f"Check {settings.STATIC_ROOT} and free disk space.", OSError
     ):
         call_command("collectstatic", interactive=False, verbosity=0)
-        stamp.write_text(wanted)
+        _static_stamp().write_text(_static_fingerprint())
     return "collected"
 
 

@@ -18,6 +18,8 @@ from crewsite.security.text import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from django.core.management.base import OutputWrapper
+
 EMBEDDER_WAIT_SECONDS: Final = 5.0
 MAX_ID_DIGITS: Final = 18  # fits every database, and is quick to read
 MAX_LIMIT: Final = 1_000_000_000  # more rows than any table has, and a number every database can count to
@@ -45,20 +47,23 @@ class MemoryCommand(BaseCommand):
             self.stdout.write(text)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]], options: dict[str, Any]) -> None:
-        """For people only; the first column, the id, is never folded."""
-        if options["json"]:
-            return
-        from rich.console import Console
-        from rich.table import Table
+        """For people only."""
+        if not options["json"]:
+            table_print(columns, rows, self.stdout)
 
-        table = Table(box=None, pad_edge=False)
-        for place, name in enumerate(columns):
-            table.add_column(name, no_wrap=place == 0, overflow="fold")
-        for row in rows:
-            table.add_row(*row)
-        out = cast("IO[str]", self.stdout)
-        width = None if out.isatty() else PIPED_WIDTH
-        Console(file=out, width=width, highlight=False, markup=False).print(table)
+
+def table_print(columns: Sequence[str], rows: Iterable[Sequence[str]], out: OutputWrapper) -> None:
+    """The first column, the id, is never folded."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for place, name in enumerate(columns):
+        table.add_column(name, no_wrap=place == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    width = None if out.isatty() else PIPED_WIDTH
+    Console(file=cast("IO[str]", out), width=width, highlight=False, markup=False).print(table)
 
 
 def add_verb(verbs: Any, name: str, help_text: str) -> argparse.ArgumentParser:

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from crewsite.api.base import PROBLEMS, CrewView
 from crewsite.api.serializers import StrictSerializer, Text
+from crewsite.settings.live_rules import MAX_CHARS, MAX_NUMBER
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PREFIXES: Final = ("HISTORY_", "CONSOLIDATION_", "EPISODIC_", "SEMANTIC_", "LESSON", "MEMORY_", "THREAD_")
-MAX_NUMBER: Final = 2**31 - 1
-MAX_CHARS: Final = 2_000
 
 
 def memory_settings() -> list[str]:

@@ -58,24 +58,24 @@ def model_use(*, model: str) -> Job:
 
 
 def vectors_outdate() -> int:
-    """Have every vector of the active space made again by the next backfill; each serves until its successor is
-    there."""
+    """Have every vector of the active space made again by the next backfill; each serves until then."""
     active = Vector.objects.filter(space__status=Space.Status.ACTIVE, data__isnull=False)
     return active.update(text_hash="")
 
 
-def model_check(*, model: str) -> ModelFile:
-    """Load the file in a process of its own and embed a word. Raises ModelUnusable."""
+def model_check(*, model: str, seconds: float = MODEL_READY_SECONDS) -> ModelFile:
+    """Load the file in a process of its own and embed a word. Raises ModelUnusable; its code is `model_slow`
+    when it took longer."""
     path = model_path(model)
     command = [sys.executable, "-m", "crewsite.embeddings.probe", str(path)]
     try:
         done = subprocess.run(  # noqa: S603 - our own program
-            command, capture_output=True, text=True, timeout=MODEL_READY_SECONDS, check=False
+            command, capture_output=True, text=True, timeout=seconds, check=False
         )
         answer = json.loads(done.stdout)
     except subprocess.TimeoutExpired as error:
-        reason = f"{path} was not loaded within {MODEL_READY_SECONDS:.0f} s."
-        raise ModelUnusable(reason, code="model_unusable") from error
+        reason = f"{path} was not loaded within {seconds:.0f} s."
+        raise ModelUnusable(reason, code="model_slow") from error
     except ValueError as error:
         reason = f"{path} makes the model library fail (exit code {done.returncode}). Is the file damaged?"
         raise ModelUnusable(reason, code="model_unusable") from error

@@ -3,7 +3,6 @@ take over. Every failure leaves the old model in force, and what was embedded fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,15 +35,9 @@ if TYPE_CHECKING:
     from crewsite.embeddings.protocol import EmbeddingBackend, FloatVector
     from crewsite.jobs.models import Job, Lease
 
-Report = Callable[[int, int, str], None]
 
-
-def _silent(done: int, total: int, step: str) -> None:
-    return None
-
-
-def model_switch(model: str, *, report: Report = _silent) -> dict[str, Any]:
-    """Runs to the end, in a worker or a command; `report` is told (done, total, step) on the way.
+def model_switch(model: str) -> dict[str, Any]:
+    """Runs to the end, in a worker or a command; the job row says how far it is.
 
     Raises ModelUnusable or SwitchConflict with the old model in force.
     """
@@ -54,15 +47,15 @@ def model_switch(model: str, *, report: Report = _silent) -> dict[str, Any]:
         if lease is None:
             raise SwitchConflict("Another model is being switched to. Wait for it.", code="switch_running")
         with job_run(SWITCH_KIND, task=SWITCH_TASK, args=[str(path)]) as job:
-            return _Switch(path, job, lease, report).run()
+            return _Switch(path, job, lease).run()
     return {"skipped": "it was cancelled"}
 
 
 class _Switch:
     """One switch under way."""
 
-    def __init__(self, path: Path, job: Job, lease: Lease, report: Report) -> None:
-        self.path, self.job, self.lease, self._report = path, job, lease, report
+    def __init__(self, path: Path, job: Job, lease: Lease) -> None:
+        self.path, self.job, self.lease = path, job, lease
         self.embedded = 0
 
     def run(self) -> dict[str, Any]:
@@ -120,7 +113,6 @@ class _Switch:
         return self.embedded - before
 
     def say(self, done: int, total: int, step: str) -> None:
-        self._report(done, total, step)
         told = f"{done} of {total} texts embedded" if total else step
         job_progress(self.job, done=done, total=total or None, message=told)
 

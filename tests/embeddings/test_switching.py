@@ -4,7 +4,7 @@ failure."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from crewsite.embeddings.spaces import active_space
 from crewsite.embeddings.switching import model_switch
 from crewsite.jobs.leases import leased
 from crewsite.jobs.models import Job
-from crewsite.jobs.services import job_cancel
+from crewsite.jobs.services import job_cancel, job_progress
 from crewsite.search.service import candidates, document_delete, documents_put_many
 from crewsite.search.vector_index.registry import forget_all
 from tests.tiny_embedder import tiny_embedder
@@ -64,6 +64,18 @@ def put(texts: dict[int, str]) -> None:
         )
 
 
+def at_first_batch(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Let something happen between storing the first batch and reporting it."""
+    acted: list[object] = []
+
+    def report(job: Job, **told: Any) -> None:
+        if told["total"] and not acted:
+            acted.append(act())
+        job_progress(job, **told)
+
+    monkeypatch.setattr("crewsite.embeddings.switching.job_progress", report)
+
+
 def vectors_of(space: Space | None) -> set[int]:
     assert space is not None
     return set(Vector.objects.filter(space=space, data__isnull=False).values_list("object_id", flat=True))
@@ -71,8 +83,7 @@ def vectors_of(space: Space | None) -> set[int]:
 
 def test_a_switch_fills_the_new_space_and_retires_the_old_one(small: Path) -> None:
     old = active_space()
-    told: list[tuple[int, int, str]] = []
-    result = model_switch(str(small), report=lambda *step: told.append(step))
+    result = model_switch(str(small))
     new = active_space()
     assert new is not None
     assert old is not None
@@ -81,11 +92,11 @@ def test_a_switch_fills_the_new_space_and_retires_the_old_one(small: Path) -> No
     assert vectors_of(new) == {1, 2, 3}
     old.refresh_from_db()
     assert old.status == "retired"
-    assert told[-1] == (3, 3, "embedding")
     assert get_embedder().model_id == "small-768"
     found = candidates(collection="episodic:1", query="cat sofa", k=3)
     assert (found.rung, found.degraded) == ("faiss", ())
-    assert (Job.objects.get().state, Job.objects.get().done) == ("done", 3)
+    job = Job.objects.get()
+    assert (job.state, job.done, job.total, job.message) == ("done", 3, 3, "3 of 3 texts embedded")
 
 
 def test_a_process_that_starts_later_runs_the_chosen_model(small: Path) -> None:
@@ -115,17 +126,16 @@ def test_going_back_to_compact_embeds_only_what_is_new(small: Path) -> None:
     assert vectors_of(active_space()) == {1, 2, 3, 4}
 
 
-def test_what_is_deleted_or_written_during_the_switch_is_right_after_it(small: Path) -> None:
-    done: list[str] = []
+def test_what_is_deleted_or_written_during_the_switch_is_right_after_it(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def writes() -> None:
+        put({5: "written while the switch ran"})
+        with transaction.atomic():
+            document_delete(collection="episodic:1", object_id=1)
 
-    def writes(at: int, total: int, step: str) -> None:
-        if step == "embedding" and not done:
-            done.append(step)
-            put({5: "written while the switch ran"})
-            with transaction.atomic():
-                document_delete(collection="episodic:1", object_id=1)
-
-    model_switch(str(small), report=writes)
+    at_first_batch(monkeypatch, writes)
+    model_switch(str(small))
     assert vectors_of(active_space()) == {2, 3, 5}
 
 
@@ -141,12 +151,11 @@ def test_a_damaged_file_leaves_the_old_model_in_force(small: Path, damage: str) 
     assert candidates(collection="episodic:1", query="cat sofa", k=3).rung == "faiss"
 
 
-def test_a_cancelled_switch_leaves_the_old_model_and_goes_on_from_there_later(small: Path) -> None:
-    def cancels(at: int, total: int, step: str) -> None:
-        if step == "embedding":
-            job_cancel(Job.objects.get())
-
-    assert model_switch(str(small), report=cancels) == {"skipped": "it was cancelled"}
+def test_a_cancelled_switch_leaves_the_old_model_and_goes_on_from_there_later(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_first_batch(monkeypatch, lambda: job_cancel(Job.objects.get()))
+    assert model_switch(str(small)) == {"skipped": "it was cancelled"}
     assert active_space().model_id == "minilm-l6-v2"  # type: ignore[union-attr]
     assert Space.objects.get(model_id="small-768").status == "retired"
     assert model_switch(str(small))["embedded"] == 0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from io import StringIO
 from typing import Any
 
@@ -159,10 +160,12 @@ def test_a_starting_worker_queues_both_looks(django_capture_on_commit_callbacks:
 def test_the_command_reports_fills_and_rebuilds(embedder: FakeEmbedder) -> None:
     def run(action: str) -> str:
         out = StringIO()
-        call_command("search_index", action, stdout=out, skip_checks=True)
+        call_command("embeddings", *action.split(), "--json", stdout=out, stderr=StringIO())
         return out.getvalue()
 
     assert '"put": 7' in run("rebuild")
     assert '"lag": 7' in run("status")
     assert '"embedded": 7' in run("backfill")
-    assert '"state": "ready"' in run("status")
+    assert '"lag": 0' in run("status")
+    again = json.loads(run("rebuild --vectors"))
+    assert (again["put"], again["outdated"], again["embedded"]) == (0, 7, 7)

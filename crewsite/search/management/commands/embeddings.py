@@ -1,0 +1,126 @@
+"""`crew embeddings`: the embedding model and everything made by it. Parses, calls one service, prints. It
+stands here because what is embedded is the search documents' text."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from argparse import ArgumentParser
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from crewsite.embeddings.errors import ModelRefused
+from crewsite.embeddings.install import InstallFailed, install_compact
+from crewsite.embeddings.models_catalog import CATALOG, COMPACT
+from crewsite.embeddings.report import embedder_report
+from crewsite.embeddings.service import get_embedder
+from crewsite.embeddings.services import SWITCH_KIND, model_check, vectors_outdate
+from crewsite.embeddings.switching import model_switch
+from crewsite.jobs.console import progress_shown
+
+# Loading the compact model takes 0.3 s, a 600 MB one some seconds from a cold disk.
+WAIT_SECONDS: Final = 60.0
+VERBS: Final = {
+    "status": "load the model and show what it is, how many vectors there are and how the index stands",
+    "install": "build the compact model from its published weights; does nothing if it is there",
+    "use": "embed everything with another model; the old one serves until that is done",
+    "backfill": "embed what has no vector yet",
+    "rebuild": "make search documents, keyword index and index files anew from the rows",
+}
+
+
+class Command(BaseCommand):
+    help = "Shows, installs and changes the embedding model, and rebuilds what is made by it."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="action", required=True, metavar="|".join(VERBS))
+        made = {name: verbs.add_parser(name, help=text) for name, text in VERBS.items()}
+        for verb in made.values():
+            verb.add_argument("--json", action="store_true", help="for programs")
+        made["use"].add_argument(
+            "model", help=f"the path of a GGUF file, compact, or one of: {', '.join(CATALOG)}"
+        )
+        made["use"].add_argument(
+            "--check", action="store_true", help="only try the file and say its size and dim"
+        )
+        made["rebuild"].add_argument(
+            "--vectors",
+            action="store_true",
+            help="embed every text again as well; old vectors serve meanwhile",
+        )
+
+    def handle(self, *args: Any, action: str, **options: Any) -> None:
+        try:
+            data, told = getattr(self, f"_{action}")(options)
+        except (InstallFailed, ModelRefused) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(json.dumps(data, indent=2) if options["json"] else "\n".join(told))
+
+    def _status(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
+        from crewsite.search.service import search_status
+
+        get_embedder().wait_ready(WAIT_SECONDS)
+        report, index = embedder_report(), search_status()
+        head = (
+            f"embedder {report['state']} {report['model_id']} dim {report['dim']} {report['error']}".rstrip()
+        )
+        spaces = [
+            f"{space['status']:<9} {space['model_id']} dim {space['dim']}: {space['vectors']} vectors"
+            for space in report["spaces"]
+        ]
+        tail = f"index {index['state']}: {index['documents']} texts, {index['lag']} without a vector"
+        return {**report, "index": index}, [head, *spaces, tail]
+
+    def _install(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
+        if settings.CREW_SKIP_MODEL_DOWNLOAD:
+            raise CommandError("CREW_SKIP_MODEL_DOWNLOAD forbids downloads. Unset it to install the model.")
+        path = install_compact(say=self.stderr.write)
+        data = {"model_id": COMPACT.model_id, "path": str(path)}
+        return data, [f"{COMPACT.model_id} is installed: {path}"]
+
+    def _use(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
+        if options["check"]:
+            found = model_check(model=options["model"])
+            size = found.size_bytes
+            data = {"model_id": found.model_id, "path": str(found.path), "size_bytes": size, "dim": found.dim}
+            return data, [f"{found.model_id} works: dim {found.dim}, {size / 1e6:.0f} MB, {found.path}"]
+        with progress_shown(SWITCH_KIND, "switching the model"):
+            done = model_switch(options["model"])
+        if "skipped" in done:
+            raise CommandError(f"The model was not switched: {done['skipped']}.")
+        embedded = f"{done['embedded']} texts embedded"
+        return done, [f"{done['model_id']} is in use (dim {done['dim']}); {embedded}."]
+
+    def _backfill(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
+        done = self._embed_missing()
+        return done, [f"{done['embedded']} of {done['missing']} texts embedded."]
+
+    def _rebuild(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
+        from crewsite.search.reconcile import reconcile
+        from crewsite.search.tasks import index_write
+        from crewsite.search.vector_index.base_file import index_folder
+
+        self.stderr.write("Comparing rows with the index, and writing the keyword index anew")
+        done = reconcile(force=True)
+        data: dict[str, Any] = {"put": done.put, "removed": done.removed, "rebuilt": done.rebuilt}
+        told = [f"{done.put} texts put in, {done.removed} taken out; keyword index written anew."]
+        if options["vectors"]:
+            data["outdated"] = vectors_outdate()
+            data |= self._embed_missing()
+            told.append(f"{data['embedded']} of {data['missing']} texts embedded.")
+        shutil.rmtree(index_folder(), ignore_errors=True)
+        data["files"] = index_write()
+        return data, [*told, f"{len(data['files'])} index files written."]
+
+    def _embed_missing(self) -> dict[str, Any]:
+        from crewsite.search.backfill import JOB_KIND
+        from crewsite.search.tasks import embeddings_backfill
+
+        with progress_shown(JOB_KIND, "embedding"):
+            done = embeddings_backfill()
+        if "skipped" in done:
+            raise CommandError(f"Nothing was embedded: {done['skipped']}.")
+        return done
