@@ -51,6 +51,8 @@ class SmallAgent(Agent):
             await self.client.session_update(session_id, update_agent_message_text(words))
 
         if "nothing" in text:
+            if "ask-first" in text:
+                await self.ask(session_id)
             return PromptResponse(stop_reason="end_turn")
         if "crash" in text:
             sys.stderr.write("the agent lost its way\n")
@@ -70,14 +72,17 @@ class SmallAgent(Agent):
             )
             await self.client.session_update(session_id, done)
         if "ask-first" in text:
-            wanted = ToolCallUpdate(tool_call_id="call-2", title="Delete the log", raw_input={"path": "/log"})
-            answer = await self.client.request_permission(
-                session_id=session_id, tool_call=wanted, options=OPTIONS
-            )
-            await say(f"[{getattr(answer.outcome, 'option_id', answer.outcome.outcome)}] ")
+            await say(f"[{await self.ask(session_id)}] ")
         for word in text.split():
             await say(f"{word} ")
         return PromptResponse(stop_reason="end_turn")
+
+    async def ask(self, session_id: str) -> str:
+        wanted = ToolCallUpdate(tool_call_id="call-2", title="Delete the log", raw_input={"path": "/log"})
+        answer = await self.client.request_permission(
+            session_id=session_id, tool_call=wanted, options=OPTIONS
+        )
+        return str(getattr(answer.outcome, "option_id", answer.outcome.outcome))
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         return None

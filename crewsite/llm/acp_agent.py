@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from django.conf import settings
 
+from crewsite.llm.acp_calls import Call, Choice, call_of, choices_of
 from crewsite.llm.constants import ACP_IDLE_S, ACP_LINE_MAX_BYTES, ACP_START_TIMEOUT_S
 from crewsite.llm.errors import LlmError
 
@@ -28,18 +29,6 @@ logger = logging.getLogger(__name__)
 
 STDERR_LINES_KEPT = 20
 END_WAIT_S = 2.0
-
-
-Call = dict[str, Any]  # id, name, state (running, done, failed), args, result
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One answer a person may give to a request for permission. `allows` says which way it goes."""
-
-    id: str
-    label: str
-    allows: bool
 
 
 class Watcher(Protocol):
@@ -93,7 +82,7 @@ class AgentClient:
     async def request_permission(self, session_id: str, tool_call: Any, options: list[Any], **_: Any) -> Any:
         from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
 
-        choices = [Choice(o.option_id, o.name, o.kind.startswith("allow")) for o in options]
+        choices = choices_of(options)
         chosen = await self.watcher.permit(self._call(tool_call), choices)
         if chosen is None or chosen not in {choice.id for choice in choices}:
             return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
@@ -106,17 +95,7 @@ class AgentClient:
         self.watcher.tool(self._call(update))
 
     def _call(self, update: Any) -> Call:
-        """The call as it stands with this update, which tells only what changed."""
-        known = self.calls.get(update.tool_call_id) or {"id": update.tool_call_id, "name": "tool"}
-        states = {"completed": "done", "failed": "failed"}
-        given = update.raw_input
-        call = {
-            **known,
-            "name": update.title or known["name"],
-            "state": states.get(update.status or "", known.get("state", "running")),
-            "args": (given if isinstance(given, dict) else {}) or known.get("args", {}),
-            "result": _texts(update.content) or known.get("result", ""),
-        }
+        call = call_of(self.calls.get(update.tool_call_id), update)
         self.calls[update.tool_call_id] = call
         return call
 
@@ -324,15 +303,3 @@ def _explained(error: Exception, agent: AgentProcess) -> LlmError:
         said = f" It said: {last}" if last else ""
         return LlmError(f"The agent ended before it answered.{said}", retryable=True, counts=True)
     return LlmError(f"The agent reported an error: {error}", retryable=True, counts=True)
-
-
-def _texts(content: Sequence[Any] | None) -> str:
-    """The text parts of a tool call's content; a changed file by its path."""
-    found = []
-    for part in content or ():
-        text = getattr(getattr(part, "content", None), "text", "")
-        if text:
-            found.append(text)
-        elif getattr(part, "path", None):
-            found.append(f"Changed {part.path}")
-    return "\n".join(found)

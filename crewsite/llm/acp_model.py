@@ -3,7 +3,7 @@ pydantic-ai."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pydantic_ai.messages import (
     ModelRequest,
@@ -27,22 +27,29 @@ if TYPE_CHECKING:
 
     from pydantic_ai.messages import ModelMessage
 
+    from crewsite.llm.acp_calls import Call, Choice
     from crewsite.llm.targets import Target
+
+
+WORDLESS: Final = "The agent finished without a word."
+GAVE_UP: Final = "The agent stopped here, because that was not allowed."
 
 
 def acp_model(target: Target, *, owner: str, watcher: Watcher | None) -> FunctionModel:
     """An agent has its own tools; those of the site are not offered to it."""
-    watching = watcher or Unwatched()
 
     async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
         wrote = False
+        watching = _Noting(watcher or Unwatched())
         text = prompt_text(info.instructions or "", messages)
         async for piece in agent_answer(target.model, text, owner=owner, watcher=watching):
             if piece:
                 wrote = True
                 yield piece
-        if not wrote:
+        if not wrote and watching.end is None:
             raise empty_answer()
+        if not wrote:
+            yield f"*{watching.end}*"
 
     async def whole(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse(parts=[TextPart("".join([piece async for piece in stream(messages, info)]))])
@@ -54,6 +61,24 @@ def acp_model(target: Target, *, owner: str, watcher: Watcher | None) -> Functio
         profile=ModelProfile(supports_tools=False),
         settings=ModelSettings(first_event_timeout=ACP_FIRST_TEXT_TIMEOUT_S, request_timeout=TOTAL_TIMEOUT_S),
     )
+
+
+class _Noting:
+    """Passes everything on, and knows how to say what an agent did that ended without a word."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.end: str | None = None
+
+    def tool(self, call: Call) -> None:
+        self.end = self.end or WORDLESS
+        self._watcher.tool(call)
+
+    async def permit(self, call: Call, choices: Sequence[Choice]) -> str | None:
+        chosen = await self._watcher.permit(call, choices)
+        allowed = any(choice.allows for choice in choices if choice.id == chosen)
+        self.end = WORDLESS if allowed else GAVE_UP
+        return chosen
 
 
 def prompt_text(instructions: str, messages: Sequence[ModelMessage]) -> str:

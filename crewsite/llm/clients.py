@@ -82,7 +82,7 @@ def _new_client() -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(TOTAL_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
         follow_redirects=False,
-        event_hooks={"response": [_refuse_detours]},
+        event_hooks={"response": [_refuse_detours, _merge_events]},
     )
 
 
@@ -95,3 +95,11 @@ async def _refuse_detours(response: httpx2.Response) -> None:
     if response.is_success and response.headers.get("content-type", "").startswith("text/html"):
         await response.aclose()
         raise html_answer()
+
+
+async def _merge_events(response: httpx2.Response) -> None:
+    """Deltas that arrived together are handled as one."""
+    from crewsite.llm.merging import EVENT_STREAM, MergedEvents
+
+    if response.headers.get("content-type", "").startswith(EVENT_STREAM):
+        response.stream = MergedEvents(response.stream)  # type: ignore[arg-type]

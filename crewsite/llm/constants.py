@@ -43,6 +43,7 @@ ACP_START_TIMEOUT_S: Final = 60.0
 # It may start, work with tools and ask the person, who has 60 s, before it says a word.
 ACP_FIRST_TEXT_TIMEOUT_S: Final = 300.0
 ACP_IDLE_S: Final = 600.0
+ACP_CHANGE_MAX_CHARS: Final = 4_000  # of the files a call changes, as a card shows them: about a screenful
 ACP_LINE_MAX_BYTES: Final = 8 * 1024 * 1024  # of one message; the library's own default is six times that
 
 # Failed turns in a row after which a conversation gets a new client (chapter 05.4).

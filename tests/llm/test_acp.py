@@ -13,13 +13,15 @@ import pytest
 from pydantic_ai import Agent
 
 from crewsite.llm import acp_agent
-from crewsite.llm.acp_agent import Call, Choice, Watcher, close_agents
+from crewsite.llm.acp_agent import Watcher, close_agents
 from crewsite.llm.errors import LlmError, explain
 from crewsite.llm.providers import model_for
 from crewsite.llm.targets import Target
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
+
+    from crewsite.llm.acp_calls import Call, Choice
 
 COMMAND = f"{sys.executable} {Path(__file__).resolve().parents[1] / 'acp_agent.py'}"
 
@@ -108,6 +110,11 @@ async def test_a_person_decides_what_asks_first(says: str | None, told: str) -> 
         ("Do it once", True),
         ("Leave it", False),
     ]
+
+
+@pytest.mark.parametrize(("says", "told"), [("yes", "without a word"), ("no", "was not allowed")])
+async def test_an_agent_that_acts_and_says_nothing_is_told_of(says: str, told: str) -> None:
+    assert told in await ask("ask-first and then nothing", watcher=Person(says))
 
 
 async def test_with_nobody_to_ask_nothing_is_allowed() -> None:
