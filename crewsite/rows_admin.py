@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from django.contrib import admin, messages
 from django.contrib.admin.options import IncorrectLookupParameters
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from django.db import models
     from django.http import HttpRequest, HttpResponse
     from django.urls import URLPattern
+
+
+# A row costs some 3 ms of templates: half of Django's 100 keep a list of 10,000 within its 300 ms (chapter
+# 06, 6.7), measured by `python -m bench doors`.
+ROWS_A_PAGE: Final = 50
 
 
 def admin_origin(request: HttpRequest) -> Origin:
@@ -55,6 +60,8 @@ class SiteChangeList(ChangeList):
 
 class SiteModelAdmin(ModelAdmin):
     """What every page of the site's admin shares."""
+
+    list_per_page = ROWS_A_PAGE
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return SiteChangeList

@@ -47,7 +47,9 @@ def workspace_resolve(
         workspace = seen.filter(slug=DEFAULT_SLUG).first() or seen.order_by("pk").first()
     if workspace is None:
         raise WorkspaceNotFound(slug)
-    if not workspaces_for(user, token=token, at_least=at_least).filter(pk=workspace.pk).exists():
+    if at_least != Role.VIEWER and not (
+        workspaces_for(user, token=token, at_least=at_least).filter(pk=workspace.pk).exists()
+    ):
         raise RoleTooLow(workspace.slug, at_least)
     return workspace
 
