@@ -164,8 +164,7 @@ def _prefix_tree(place: Place, rows: _Rows, limit: int) -> tuple[list[Node], lis
     if rows.totals["fact"] > len(drawn):
         keys = SemanticMemory.objects.in_home(place.home).exclude(pk__in=[row.pk for row in rows.facts])
         for key in keys.values_list("key", flat=True):
-            near = next((prefix for prefix in reversed(_prefixes(key)) if prefix in kept), key.split(".")[0])
-            hidden[near] += 1
+            hidden[_parent(key, kept) or key.split(".")[0]] += 1
     kept |= set(hidden)
     biggest = sorted(kept, key=lambda prefix: (prefix.count("."), -counts[prefix], prefix))[: limit // 10]
     shown = set(biggest)
@@ -187,7 +186,10 @@ def _prefixes(key: str) -> list[str]:
 
 
 def _parent(key: str, shown: set[str]) -> str:
-    return next((prefix for prefix in reversed(_prefixes(key)) if prefix in shown), "")
+    prefix = key.rpartition(".")[0]
+    while prefix and prefix not in shown:
+        prefix = prefix.rpartition(".")[0]
+    return prefix
 
 
 def _prefix_node(prefix: str, hidden: int) -> Node:
