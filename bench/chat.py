@@ -163,8 +163,9 @@ def take(heard: Heard, frame: dict[str, Any]) -> bool:
     if frame["type"] == "turn.failed":
         raise SystemExit(f"An answer failed: {frame['reason']}")
     if frame["type"] == "turn.done":
-        if frame["message"]["content"] != heard.text:
-            heard.text = ""
+        whole = frame["message"]["content"]
+        # A socket that comes back after the end is told all that was missing with it.
+        heard.text = whole if whole == heard.text or (heard.resumed and whole.startswith(heard.text)) else ""
         return True
     if frame["type"] == "delta":
         # A socket that comes back is first told the running answer from its start; offsets say what is known.

@@ -186,8 +186,9 @@ def _select(
     """Rows of a statement that has the asked values in `times` places."""
     if not asked:
         return []
+    places = ", ".join(["%s"] * len(asked))
     with connection.cursor() as cursor:
-        cursor.execute(statement.format(places=", ".join(["%s"] * len(asked))), [home.pk, *(list(asked) * times)])
+        cursor.execute(statement.format(places=places), [home.pk, *(list(asked) * times)])
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 

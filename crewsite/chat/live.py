@@ -27,7 +27,6 @@ class LiveTurn:
         self.turn_id = turn_id
         self.tools: dict[str, dict[str, Any]] = {}
         self.first_token_at: datetime | None = None
-        self.changed = False
         self._publish = publish
         self._parts: list[str] = []
         self._length = 0
@@ -56,7 +55,6 @@ class LiveTurn:
         self._parts.append(text)
         self._pending.append(text)
         self._length += len(text)
-        self.changed = True
         if self._length - self._sent >= COALESCE_CHARS:
             self.flush()
         elif self._timer is None:
@@ -67,7 +65,6 @@ class LiveTurn:
         self.flush()
         call = storable_value(call)
         self.tools[call["id"]] = call
-        self.changed = True
         self._publish(tool_frame(self.turn_id, call))
 
     def flush(self) -> None:

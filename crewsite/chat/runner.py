@@ -20,7 +20,7 @@ from crewsite.chat.live import LiveTurn
 from crewsite.chat.payloads import notice_frame, turn_closed_frame, turn_started_frame
 from crewsite.chat.preparing import prepare
 from crewsite.chat.producing import produce
-from crewsite.chat.services import turn_begin, turn_fail, turn_finish, turn_save_partial, turn_stop
+from crewsite.chat.services import Draft, turn_begin, turn_fail, turn_finish, turn_stop, turns_save
 from crewsite.chat.threads import in_database
 from crewsite.chat.titles import title_later
 from crewsite.jobs.store import running_work
@@ -47,6 +47,7 @@ class _Entry:
     is_retry: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     stopping: bool = False
+    producing: bool = False  # its row is running, and ours to save
     closed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -56,6 +57,7 @@ class Runner:
     def __init__(self) -> None:
         self._running: dict[UUID, _Entry] = {}
         self._waiting: dict[int, deque[_Entry]] = {}
+        self._saver: asyncio.Task[None] | None = None
 
     def live(self, turn_id: UUID) -> LiveTurn | None:
         entry = self._running.get(turn_id)
@@ -137,31 +139,39 @@ class Runner:
         turn = await in_database(turn_begin, turn_id=entry.turn_id)
         if turn is None:
             return
-        saver = asyncio.create_task(self._save_regularly(entry))
+        entry.producing = True
+        if self._saver is None or self._saver.done():
+            self._saver = asyncio.create_task(self._save_regularly(), name="turns-save")
         try:
             prepared = await in_database(prepare, turn)
             hub.publish(entry.conversation_id, turn_started_frame(turn, is_retry=entry.is_retry))
             usage = await produce(prepared, entry.live, entry.options)
         finally:
-            saver.cancel()
+            entry.producing = False
         finish = partial(turn_finish, turn_id=entry.turn_id, usage=usage, **_produced(entry.live))
         await self._close(entry, finish)
         title_later(entry.conversation_id)
 
-    async def _save_regularly(self, entry: _Entry) -> None:
-        """A turn whose row was closed by another process, such as by a stop there, ends here too."""
-        while True:
+    async def _save_regularly(self) -> None:
+        """All turns together while any runs: a transaction each would keep a busy process at nothing else."""
+        while saved := {e.turn_id: e for e in self._running.values() if e.producing}:
             await asyncio.sleep(SAVE_EVERY_S)
-            try:
-                produced = _produced(entry.live)
-                saved = await in_database(turn_save_partial, turn_id=entry.turn_id, **produced)
-            except Exception:
-                logger.exception("Turn %s could not be saved so far; trying again.", entry.turn_id)
+            drafts = [Draft(turn_id, **_produced(e.live)) for turn_id, e in saved.items() if e.producing]
+            if not drafts:
                 continue
-            if not saved and entry.task is not None:
-                entry.stopping = True
-                entry.task.cancel()
-                return
+            try:
+                lost = await in_database(turns_save, drafts)
+            except Exception:
+                logger.exception("%d turns could not be saved so far; trying again.", len(drafts))
+                continue
+            for entry in map(saved.__getitem__, lost):
+                self._let_go(entry)
+
+    def _let_go(self, entry: _Entry) -> None:
+        """A turn whose row was closed by another process, such as by a stop there, ends here too."""
+        if entry.producing and entry.task is not None:
+            entry.stopping = True
+            entry.task.cancel()
 
     async def _fail(self, entry: _Entry, reason: str, *, retryable: bool) -> None:
         fail = partial(turn_fail, turn_id=entry.turn_id, reason=reason, retryable=retryable)

@@ -47,6 +47,16 @@ class Injection:
     with_message: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a running turn has produced so far."""
+
+    turn_id: UUID
+    text: str
+    tool_calls: Sequence[dict[str, Any]]
+    first_token_at: datetime | None
+
+
 def turn_start(
     *,
     conversation: Conversation,
@@ -144,19 +154,23 @@ def turn_record_packet(
         )
 
 
-def turn_save_partial(
-    *, turn_id: UUID, text: str, tool_calls: Sequence[dict[str, Any]], first_token_at: datetime | None
-) -> bool:
-    """What has been produced so far, and the heartbeat. False: the turn is no longer ours to write."""
+def turns_save(drafts: Sequence[Draft]) -> set[UUID]:
+    """What running turns of this process have produced so far, and their heartbeats, in one transaction.
+    Returns the turns that are no longer ours to write.
+    """
+    by_turn = {draft.turn_id: draft for draft in drafts}
     with transaction.atomic():
-        mine = Turn.objects.filter(pk=turn_id, state=Turn.State.RUNNING, runner=process_owner()).update(
-            heartbeat_at=timezone.now(), first_token_at=first_token_at
-        )
-        if mine:
+        running = Turn.objects.filter(pk__in=by_turn, state=Turn.State.RUNNING, runner=process_owner())
+        ours = dict(running.values_list("pk", "first_token_at"))
+        Turn.objects.filter(pk__in=ours).update(heartbeat_at=timezone.now())
+        for turn_id, first_token_at in ours.items():
+            draft = by_turn[turn_id]
+            if first_token_at is None and draft.first_token_at is not None:
+                Turn.objects.filter(pk=turn_id).update(first_token_at=draft.first_token_at)
             Message.objects.filter(answered_turn=turn_id).update(
-                content=clean(text), tool_calls=list(tool_calls)
+                content=clean(draft.text), tool_calls=list(draft.tool_calls)
             )
-    return bool(mine)
+    return set(by_turn) - set(ours)
 
 
 def turn_finish(

@@ -13,7 +13,7 @@ from crewsite.chat.delivery import Delivery
 from crewsite.chat.hub import Subscription
 from crewsite.chat.live import LiveTurn
 from crewsite.chat.payloads import Frame, turn_closed_frame, turn_started_frame
-from crewsite.chat.services import turn_begin, turn_finish, turn_save_partial, turn_start
+from crewsite.chat.services import Draft, turn_begin, turn_finish, turn_start, turns_save
 from crewsite.chat.threads import in_database
 from tests.factories import make_conversation
 
@@ -135,8 +135,8 @@ async def test_a_turn_of_another_process_is_followed_from_its_row(
 ) -> None:
     monkeypatch.setattr(delivery_module, "FOLLOW_EVERY_S", 0.01)
     stage.live_turn = None
-    half = {"text": "half", "tool_calls": [], "first_token_at": None}
-    await in_database(turn_save_partial, turn_id=stage.turn.pk, **half)
+    half = Draft(stage.turn.pk, "half", tool_calls=[], first_token_at=None)
+    await in_database(turns_save, [half])
     told: list[str] = []
 
     async def tell(frame: Frame) -> None:

@@ -14,17 +14,18 @@ from django_q.models import OrmQ
 
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.chat.services import (
+    Draft,
     Injection,
     turn_begin,
     turn_fail,
     turn_finish,
     turn_record_packet,
     turn_retry,
-    turn_save_partial,
     turn_start,
     turn_stop,
     turns_interrupt,
     turns_reap,
+    turns_save,
 )
 from crewsite.conversations.models import Conversation, Message
 from crewsite.jobs.leases import process_owner
@@ -55,7 +56,7 @@ def begin(conversation: Conversation, text: str = "hello", key: str = "k1") -> T
 
 
 def save(turn: Turn, text: str) -> bool:
-    return turn_save_partial(turn_id=turn.pk, text=text, tool_calls=[], first_token_at=None)
+    return not turns_save([Draft(turn.pk, text, tool_calls=[], first_token_at=None)])
 
 
 def give_to(turn: Turn, runner: str, **fields: object) -> None:

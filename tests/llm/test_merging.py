@@ -1,0 +1,162 @@
+"""Deltas that arrived together are handled as one, and nothing is lost, changed or moved on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import openai
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crewsite.llm.clients import close_http_client, http_client
+from crewsite.llm.merging import MergedEvents, merged
+from tests.llm_server import LlmServer, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+def event(text: str | None, **fields: Any) -> bytes:
+    choice = {
+        "index": 0,
+        "delta": {"content": text} if text is not None else {},
+        "finish_reason": None,
+        **fields,
+    }
+    return b"data: " + json.dumps({"id": "one", "choices": [choice]}).encode() + b"\n\n"
+
+
+def texts(stream: bytes) -> list[str]:
+    events = [part.removeprefix(b"data: ") for part in stream.split(b"\n\n") if part.startswith(b"data: {")]
+    return [json.loads(part)["choices"][0]["delta"].get("content") for part in events]
+
+
+def test_neighbours_of_text_are_one_and_the_beginning_of_the_next_waits() -> None:
+    whole, rest = merged(event("Good ") + event("mor") + event("ning") + b"data: {")
+    assert texts(whole) == ["Good morning"]
+    assert rest == b"data: {"
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        event(None, finish_reason="stop"),
+        event("end", finish_reason="length"),
+        event("x", logprobs={"content": []} | {"content": [1]}),
+        b": a comment\n\n",
+        b"data: [DONE]\n\n",
+        b"data: no json\n\n",
+        b'data: {"choices": []}\n\n',
+        b'data: {"choices": [{"delta": {"tool_calls": [{"index": 0}]}}]}\n\n',
+        b'data: {"choices": [{"delta": {"content": "a"}}, {"delta": {"content": "b"}}]}\n\n',
+        b"event: ping\ndata: {}\n\n",
+        b"\n\n",
+    ],
+)
+def test_what_is_no_plain_text_passes_as_it_is_and_in_its_place(between: bytes) -> None:
+    whole, rest = merged(event("a") + event("b") + between + event("c") + event("d"))
+    assert rest == b""
+    before, after = whole.split(between, 1)
+    assert (texts(before), texts(after)) == (["ab"], ["cd"])
+
+
+def test_one_event_alone_passes_unread() -> None:
+    assert merged(b"data: {broken\n\n") == (b"data: {broken\n\n", b"")
+    assert merged(b"data: {brok") == (b"", b"data: {brok")
+    assert merged(b"") == (b"", b"")
+
+
+def test_padding_does_not_keep_deltas_apart() -> None:
+    padded = [event(text).replace(b'"id"', b'"obfuscation": "%d", "id"' % n) for n, text in enumerate("abc")]
+    assert texts(merged(b"".join(padded))[0]) == ["abc"]
+
+
+class Pieces(httpx2.AsyncByteStream):
+    def __init__(self, pieces: list[bytes], *, fails: bool = False, pause_s: float = 0.0) -> None:
+        self.pieces, self.fails, self.pause_s = pieces, fails, pause_s
+        self.closed = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self.pieces:
+            await asyncio.sleep(self.pause_s)
+            yield piece
+        if self.fails:
+            raise httpx2.ReadError("cut")
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(max_size=8)), st.integers(1, 60), st.sampled_from([0, 0.0001]))
+def test_however_a_stream_is_cut_its_text_is_the_same(words: list[str], size: int, pause_s: float) -> None:
+    stream = b"".join(map(event, words)) + b"data: [DONE]\n\n"
+    pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
+
+    async def read() -> bytes:
+        return b"".join([part async for part in MergedEvents(Pieces(pieces, pause_s=pause_s))])
+
+    got = asyncio.run(read())
+    assert "".join(texts(got)) == "".join(words)
+    assert got.endswith(b"data: [DONE]\n\n")
+
+
+async def test_a_reader_that_is_behind_gets_all_of_it_at_once_and_a_quick_one_each_word() -> None:
+    words = [event(f"w{number} ") for number in range(20)]
+    slow, quick = [], []
+    async for part in MergedEvents(Pieces(words)):
+        slow += texts(part)
+        await asyncio.sleep(0.02)
+    async for part in MergedEvents(Pieces(words, pause_s=0.002)):
+        quick += texts(part)
+    assert "".join(slow) == "".join(quick)
+    assert len(slow) < 4
+    assert len(quick) > 15
+
+
+async def test_an_error_comes_after_the_text_before_it() -> None:
+    got = b""
+    with pytest.raises(httpx2.ReadError):
+        async for part in MergedEvents(Pieces([event("half")], fails=True)):
+            got += part
+    assert texts(got) == ["half"]
+
+
+async def test_closing_ends_the_reading() -> None:
+    pieces = Pieces([event("a")] * 1_000, pause_s=0.001)
+    stream = MergedEvents(pieces)
+    async for _ in stream:
+        break
+    await stream.aclose()
+    assert pieces.closed
+    unread = Pieces([])
+    await MergedEvents(unread).aclose()
+    assert unread.closed
+
+
+async def test_what_is_read_ahead_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crewsite.llm.merging.AHEAD_MAX_BYTES", 1_000)
+    words = [event(f"w{number} ") for number in range(300)]
+    got: list[str] = []
+    sizes = []
+    async for part in MergedEvents(Pieces(words)):
+        sizes.append(len(part))
+        got += texts(part)
+        await asyncio.sleep(0.001)
+    assert "".join(got) == "".join(f"w{number} " for number in range(300))
+    assert max(sizes) < 2_000
+
+
+async def test_a_providers_client_reads_the_same_answer_through_it() -> None:
+    with LlmServer() as server:
+        server.queue.append(Reply(chunks=[f"w{number} " for number in range(200)]))
+        client = openai.AsyncOpenAI(base_url=server.url, api_key="any", http_client=http_client())  # type: ignore[arg-type]
+        said: Any = [{"role": "user", "content": "go"}]
+        stream = await client.chat.completions.create(model="m", messages=said, stream=True)
+        got = [chunk.choices[0].delta.content or "" async for chunk in stream if chunk.choices]
+        assert "".join(got) == "".join(f"w{number} " for number in range(200))
+    await close_http_client()
