@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from typing import Final
 
@@ -17,6 +18,8 @@ ALIASES: Final[dict[str, str]] = {
 INTERRUPTED: Final = 130  # what a shell says of a command that Ctrl-C ended
 # Commands people wait for, which need no page and no admin: they start in half the time.
 QUICK: Final = frozenset({"chat", "config", "embeddings", "learn", "memory", "status"})
+# Commands that may work on another site (`--server`).
+ELSEWHERE: Final = frozenset({"chat", "learn", "memory"})
 
 GROUPS: Final[dict[str, str]] = {
     "run": "start web and worker, preparing everything first",
@@ -27,6 +30,7 @@ GROUPS: Final[dict[str, str]] = {
     "memory": "search | list | show | stats | remember | restore memory rows",
     "consolidate": "list what waits to become memory, or consolidate it now",
     "embeddings": "status | install | use another model; backfill | rebuild the index",
+    "chat": "talk in the terminal, or answer what is piped in",
     "config": "get | set | list live settings",
     "mcp": "serve memory to one coding agent over standard input and output",
     "maintenance": "begin | end | status: keep everybody from writing for a while",
@@ -55,6 +59,11 @@ def main() -> None:
         return
     name = "crewsite.settings.command" if words[0] in QUICK else "crewsite.settings"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", name)
+    if words[0] in ELSEWHERE and (
+        any(word.startswith("--server") for word in words) or os.environ.get("CREW_SERVER")
+    ):
+        # Nothing is signed here, and a machine without a site is not given a home for it.
+        os.environ.setdefault("CREW_SECRET_KEY", secrets.token_urlsafe(48))
     try:
         code = dispatch(words)
         sys.stdout.flush()

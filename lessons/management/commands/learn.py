@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from django.core.management.base import CommandError
-
-from crewsite.accounts.console import (
-    MemoryCommand,
-    add_verb,
-    cli_origin,
-    positive,
-    row_number,
-    wait_for_embedder,
-)
+from crewsite.accounts.console import MemoryCommand, add_verb, positive
+from lessons.management.local import LocalLessons
 from lessons.models import Lesson
-from lessons.services import lesson_remove, lesson_restore, lesson_write
-from lessons.tools import describe_result, result_data
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from crewsite.accounts.models import Workspace
+    from crewsite.accounts.server import Server
+    from lessons.management.remote import RemoteLessons
+
+    Lessons = LocalLessons | RemoteLessons
 
 DEFAULT_LIMIT: Final = 50
 
@@ -51,35 +45,37 @@ class Command(MemoryCommand):
         restore = add_verb(commands, "restore", "bring back a removed or superseded lesson")
         restore.add_argument("id", help="such as les:12")
 
-    def _add(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
-        wait_for_embedder()
-        result = lesson_write(
-            home=workspace.home,
+    def local(self, workspace: Workspace) -> LocalLessons:
+        return LocalLessons(workspace)
+
+    def remote(self, server: Server) -> RemoteLessons:
+        from lessons.management.remote import RemoteLessons
+
+        return RemoteLessons(server)
+
+    def _add(self, lessons: Lessons, options: dict[str, Any]) -> tuple[Any, int]:
+        from lessons.tools import describe_result, result_data
+
+        result = lessons.add(
             rule=options["rule"],
             negative=options["negative"],
             category=options["category"],
             scope=options["scope"],
             pinned=options["pin"],
-            origin=cli_origin(),
         )
         refused = result.outcome == "refused"
         self.say(describe_result(result), options, error=refused)
         return result_data(result), int(refused)
 
-    def _list(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
-        rows = Lesson.all_objects.in_home(workspace.home)
-        rows = rows.deleted().order_by("-deleted_at", "-pk") if options["deleted"] else rows.live().by_rank()
-        total = rows.count()
-        shown = list(rows[: options["limit"]])
-        self._lessons(shown, options)
-        if len(shown) < total:
-            self.stderr.write(f"Showing {len(shown)} of {total}.")
-        return {"lessons": [_as_dict(row) for row in shown], "total": total}, 0
+    def _list(self, lessons: Lessons, options: dict[str, Any]) -> tuple[Any, int]:
+        found = lessons.list(limit=options["limit"], deleted=options["deleted"])
+        self._lessons(found.rows, options)
+        if len(found.rows) < found.total:
+            self.stderr.write(f"Showing {len(found.rows)} of {found.total}.")
+        return {"lessons": [_as_dict(row) for row in found.rows], "total": found.total}, 0
 
-    def _remove(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
-        result = lesson_remove(
-            home=workspace.home, query=options["query"], origin=cli_origin(), all=options["all"]
-        )
+    def _remove(self, lessons: Lessons, options: dict[str, Any]) -> tuple[Any, int]:
+        result = lessons.remove(query=options["query"], all=options["all"])
         self._lessons(result.removed or result.candidates, options)
         if result.candidates:
             self.stderr.write(f"{len(result.candidates)} lessons match. Name one by its id, or add --all.")
@@ -93,11 +89,11 @@ class Command(MemoryCommand):
         }
         return data, int(not result.removed)
 
-    def _restore(self, workspace: Workspace, options: dict[str, Any]) -> tuple[Any, int]:
-        wait_for_embedder()
-        result = lesson_restore(row=_find(workspace.home, options["id"]), origin=cli_origin())
+    def _restore(self, lessons: Lessons, options: dict[str, Any]) -> tuple[Any, int]:
+        result = lessons.restore(citation=options["id"])
         refused = result.outcome == "refused"
-        self.say(f"{result.outcome} les:{result.row.pk} {result.message}".strip(), options, error=refused)
+        said = f"{result.outcome} {result.row.citation} {result.message}".strip()
+        self.say(said, options, error=refused)
         data = {
             "outcome": result.outcome,
             "code": result.code,
@@ -113,15 +109,6 @@ class Command(MemoryCommand):
         ]
         if cells:
             self.table(("id", "rule", "category", "scope", "source", "pinned"), cells, options)
-
-
-def _find(home: Workspace, citation: str) -> Lesson:
-    prefix, _, number = citation.strip("[]").partition(":")
-    pk = row_number(number) if prefix == "les" else None
-    row = Lesson.all_objects.in_home(home).filter(pk=pk).first() if pk is not None else None
-    if row is None:
-        raise CommandError(f"There is no {citation!r}. Ids look like les:12.")
-    return row
 
 
 def _as_dict(row: Lesson) -> dict[str, Any]:
