@@ -4,24 +4,18 @@ and why."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from memory.context.packet import packet_text
+from memory.layers import layer_of
 
-# Kind of a source row -> the admin page of that row, and the word people know it by.
-ROW_PAGES: Final[dict[str, tuple[str, str]]] = {
-    "semantic": ("admin:memory_semanticmemory_change", "fact"),
-    "episodic": ("admin:memory_episodicmemory_change", "episode"),
-    "lesson": ("admin:lessons_lesson_change", "lesson"),
-    "preferences": ("admin:memory_preferencesdocument_change", "preferences"),
-    "projects": ("admin:memory_projectsdocument_change", "projects"),
-    "history": ("admin:memory_historyentry_change", "history"),
-    "steering": ("admin:accounts_workspace_change", "workspace"),
-    "workspace": ("admin:accounts_workspace_change", "workspace"),
-}
-KIND_ALIASES: Final = {"lessons": "lesson", "facts": "semantic", "episodes": "episodic"}
+if TYPE_CHECKING:
+    from crewsite.accounts.models import Workspace
+
+# Kind of a source row -> the word people know it by.
+WORDS: Final[dict[str, str]] = {"semantic": "fact", "episodic": "episode"}
 TITLES: Final[dict[str, str]] = {
     "critical_rules": "Rules",
     "omissions": "Note on what was left out",
@@ -95,9 +89,9 @@ class PacketPage:
     text: str
 
 
-def packet_page(packet: dict[str, Any], *, show_links: bool) -> PacketPage:
-    """`show_links`: row pages are in admin, so only staff get links to them."""
-    views = [_block(block, show_links=show_links) for block in packet.get("blocks", [])]
+def packet_page(packet: dict[str, Any], *, workspace: Workspace) -> PacketPage:
+    """`workspace` is whose memory the packet was made of: the links of its rows lead there."""
+    views = [_block(block, workspace) for block in packet.get("blocks", [])]
     shown = [view for view in views if view.text]
     mode = str(packet.get("mode", ""))
     return PacketPage(
@@ -114,7 +108,7 @@ def packet_page(packet: dict[str, Any], *, show_links: bool) -> PacketPage:
     )
 
 
-def _block(block: dict[str, Any], *, show_links: bool) -> BlockView:
+def _block(block: dict[str, Any], workspace: Workspace) -> BlockView:
     name = str(block.get("name", ""))
     return BlockView(
         title=TITLES.get(name, name.replace("_", " ").capitalize()),
@@ -124,8 +118,8 @@ def _block(block: dict[str, Any], *, show_links: bool) -> BlockView:
         cap=block.get("cap"),
         state=str(block.get("state", "admitted")),
         reason=_reason(block),
-        sources=[_source(source, show_links=show_links) for source in block.get("sources", [])],
-        left_out=[_source(source, show_links=show_links) for source in block.get("left_out", [])],
+        sources=[_source(source, workspace) for source in block.get("sources", [])],
+        left_out=[_source(source, workspace) for source in block.get("left_out", [])],
         left_out_count=int(block.get("left_out_count", 0)),
         with_message=block.get("placement") == "message",
     )
@@ -137,20 +131,21 @@ def _reason(block: dict[str, Any]) -> str:
     return reason.partition(": ")[0] if block.get("left_out") else reason
 
 
-def _source(source: dict[str, Any], *, show_links: bool) -> SourceLine:
-    kind = str(source.get("kind", ""))
-    object_id = source.get("object_id")
-    route, word = ROW_PAGES.get(KIND_ALIASES.get(kind, kind), ("", kind))
+def _source(source: dict[str, Any], workspace: Workspace) -> SourceLine:
+    kind, object_id = str(source.get("kind", "")), source.get("object_id")
+    citation = str(source.get("citation") or f"{kind} {object_id or ''}".strip())
     return SourceLine(
-        citation=str(source.get("citation") or f"{kind} {object_id or ''}".strip()),
-        word=word,
+        citation=citation,
+        word=WORDS.get(kind, kind),
         score=source.get("score"),
-        url=_row_url(route, object_id) if show_links and route and object_id else "",
+        url=_row_url(kind, object_id, citation, workspace),
     )
 
 
-def _row_url(route: str, object_id: Any) -> str:
-    try:
-        return reverse(route, args=[object_id])
-    except NoReverseMatch:
+def _row_url(kind: str, object_id: Any, citation: str, workspace: Workspace) -> str:
+    """The page of the very row, whatever has taken its place since."""
+    layer = layer_of(kind)
+    if layer is None or not object_id:
         return ""
+    name = citation if ":" in layer.prefix else f"{layer.prefix}:{object_id}"
+    return f"{reverse('dashboard:cited', args=[name])}?workspace={workspace.slug}"

@@ -123,8 +123,8 @@ def turn_context(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """What was injected for one turn, as a fragment for the drawer, or a page of its own without scripts."""
     mine = Conversation.objects.for_user(request.user)
     turn = get_object_or_404(
-        Turn.objects.filter(conversation__in=mine).select_related("conversation"), pk=turn_id
+        Turn.objects.filter(conversation__in=mine).select_related("conversation__workspace"), pk=turn_id
     )
-    packet = packet_page(turn.packet, show_links=request.user.is_staff) if turn.packet else None
+    packet = packet_page(turn.packet, workspace=turn.conversation.workspace) if turn.packet else None
     template = "chat/_packet.html" if request.headers.get("X-Fragment") else "chat/packet.html"
     return render(request, template, {"turn": turn, "packet": packet})

@@ -1,5 +1,5 @@
-"""Stored text as HTML for people: Markdown without raw HTML, highlighted code, and a closed list of tags as
-the last word. The only module that vouches for HTML."""
+"""Stored text as HTML for people: Markdown without raw HTML, highlighted code, citations as links, and a
+closed list of tags as the last word. The only module that vouches for HTML."""
 
 from __future__ import annotations
 
@@ -74,9 +74,12 @@ def render_markdown(text: str) -> SafeString:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
+    from crewsite.conversations.citations import link_citations
+
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "highlight": _highlight})
     parser.enable(["table", "strikethrough"])
     parser.add_render_rule("image", _image_as_link)
+    parser.core.ruler.push("citations", link_citations)
     return parser
 
 

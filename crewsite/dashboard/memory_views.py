@@ -16,6 +16,7 @@ from crewsite.conversations.models import Conversation
 from crewsite.dashboard.edits import FORMS, SAVES, Outcome, lesson_take_back, row_delete, row_restore
 from crewsite.dashboard.place import in_place, is_fragment, page
 from crewsite.dashboard.tables import ROWS_A_PAGE, TAB_OF_LAYER, TABLES, prefix_of, query_of
+from crewsite.dashboard.workspaces import SESSION_KEY
 from memory.documents import line_diff
 from memory.explain import memory_explain
 from memory.layers import layer_of, row_cited
@@ -79,10 +80,19 @@ def row_story(request: HttpRequest, place: Place, tab: str, pk: int) -> HttpResp
 @require_GET
 @in_place
 def row_of_citation(request: HttpRequest, place: Place, citation: str) -> HttpResponse:
-    """Where a citation leads: a row of memory, or the conversation of one's own that a message stands in."""
-    found = row_cited(place.workspace, citation)
-    if found is None:
+    """Where a citation leads: a row of memory, or the conversation of one's own that a message stands in.
+
+    `?workspace=` says whose memory was cited; without it, the one shown, then the person's others.
+    """
+    asked = request.GET.get("workspace")
+    first = [place.workspace, *(one for one in place.workspaces if one != place.workspace)]
+    readable = [one for one in first if asked in {None, one.slug}]
+    cited = ((workspace, row_cited(workspace, citation)) for workspace in readable)
+    workspace, found = next((pair for pair in cited if pair[1]), (None, None))
+    if workspace is None or found is None:
         return redirect("chat:conversation", conversation_id=_talk_cited(place, citation).pk)
+    if workspace != place.workspace:
+        request.session[SESSION_KEY] = workspace.slug
     return redirect("dashboard:row", tab=TAB_OF_LAYER[found[0].name], pk=found[1].pk)
 
 

@@ -19,4 +19,4 @@ def preview_packet(
 
     target = conversation or Conversation(owner=user, workspace=workspace)
     packet = packet_ahead(target, text, window=window)
-    return packet_page(packet.as_json(), show_links=bool(user.is_staff))
+    return packet_page(packet.as_json(), workspace=target.workspace)

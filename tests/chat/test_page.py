@@ -15,6 +15,7 @@ from django.utils import timezone
 from crewsite.accounts.models import Membership, Role, User, Workspace
 from crewsite.chat.models import Turn
 from crewsite.conversations.models import Conversation, Message
+from crewsite.conversations.services import message_update
 from lessons.models import Lesson
 from tests.factories import make_conversation, make_member, make_message, make_user, make_workspace
 
@@ -271,12 +272,18 @@ def test_the_drawer_shows_the_budget_the_window_and_what_came_with_the_message(
     assert page.index("With this message") < page.index("Episodes") < page.index("Before the conversation")
 
 
-def test_only_staff_get_links_into_admin(talk: Conversation, alice: User) -> None:
+def test_the_rows_of_a_packet_lead_to_their_pages(talk: Conversation, alice: User) -> None:
     address = reverse("chat:turn_context", args=[exchange(talk, packet=PACKET).pk])
-    link = reverse("admin:lessons_lesson_change", args=[7])
-    assert link not in signed_in(alice).get(address).content.decode()
-    User.objects.filter(pk=alice.pk).update(is_staff=True)
-    assert link in signed_in(User.objects.get(pk=alice.pk)).get(address).content.decode()
+    link = f"{reverse('dashboard:cited', args=['les:7'])}?workspace={talk.workspace.slug}"
+    assert link in signed_in(alice).get(address).content.decode()
+
+
+def test_a_citation_in_an_answer_is_a_link(talk: Conversation, alice: User) -> None:
+    turn = exchange(talk)
+    assert turn.assistant_message is not None
+    message_update(message=turn.assistant_message, content="It is heron [epi:12].")
+    page = signed_in(alice).get(reverse("chat:conversation", args=[talk.pk])).content.decode()
+    assert f'href="{reverse("dashboard:cited", args=["epi:12"])}"' in page
 
 
 def test_a_turn_without_a_packet_says_so(talk: Conversation, alice: User) -> None:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import html
+import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from crewsite.conversations.rendering import TAGS, render_markdown
 
@@ -86,3 +89,45 @@ def test_tables_and_strikethrough_are_rendered() -> None:
 def test_the_same_text_gives_the_same_bytes() -> None:
     text = "# Title\n\n- one\n- two\n\n```js\nlet x = 1\n```"
     assert render_markdown(text) == render_markdown(text)
+
+
+def cited(text: str) -> list[str]:
+    return re.findall(r'href="/memory/cited/([^"]+)/"', render_markdown(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("It is heron [epi:12].", ["epi:12"]),
+        ("`[sem:pref.editor]`", ["sem:pref.editor"]),
+        (
+            "[les:3, epi:4; his:5] and [msg:6][doc:preferences]",
+            ["les:3", "epi:4", "his:5", "msg:6", "doc:preferences"],
+        ),
+        ("- **bold [les:1]**", ["les:1"]),
+        ("[epi:12](https://elsewhere.example)", []),
+        ("[see [epi:12]](https://elsewhere.example)", []),
+        ("```\n[epi:12]\n```", []),
+        ("`x[0] [epi:12]`", []),
+        ("epi:12 [foo:1] [epi:] [epi:../../admin] [epi:12", []),
+        ('[epi:1"onmouseover=alert(1)]', []),
+    ],
+)
+def test_a_citation_is_a_link_to_its_row_and_nothing_else_is(text: str, names: list[str]) -> None:
+    assert cited(text) == names
+
+
+def test_a_citation_is_shown_without_its_brackets() -> None:
+    assert ">epi:12</a>." in render_markdown("It is heron [epi:12].")
+
+
+@pytest.mark.parametrize(
+    "text", ["[epi:12, " * 9_000, "[" + "epi:12 " * 9_000, "[epi:1," + " " * 90_000, "[sem:" + "a" * 90_000]
+)
+def test_hostile_citations_cost_little_more_than_their_text(text: str) -> None:
+    started = time.process_time()
+    MarkdownIt("commonmark").render(text)
+    plain = time.process_time() - started
+    started = time.process_time()
+    render_markdown(text)
+    assert time.process_time() - started < 3 * plain + 0.5

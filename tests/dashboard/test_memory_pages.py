@@ -336,6 +336,22 @@ def test_a_citation_leads_to_its_row_or_to_ones_own_conversation(
     assert client.get(url("cited", "msg:x")).status_code == 404
 
 
+def test_a_citation_of_another_workspace_leads_there(
+    bob: User, home: Workspace, other_home: Workspace
+) -> None:
+    fact(home)
+    theirs = fact(other_home, "pref.shell", "fish")
+    cited = url("cited", "sem:pref.shell")
+    assert signed_in(bob).get(cited).status_code == 404
+    make_member(bob, other_home, Role.VIEWER)
+    for address in (cited, f"{cited}?workspace={other_home.slug}"):
+        answer = signed_in(bob).get(address, follow=True)
+        assert answer.redirect_chain[-1][0] == url("row", "facts", theirs.pk)
+        assert "fish" in answer.content.decode()
+    assert signed_in(bob).get(f"{cited}?workspace={home.slug}").status_code == 404
+    assert signed_in(bob).get(f"{cited}?workspace=nobodys").status_code == 404
+
+
 def test_search_groups_by_kind_and_marks_the_words(bob: User, home: Workspace) -> None:
     fact(home, "project.host", "heron <b>")
     episode(home)

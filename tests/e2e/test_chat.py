@@ -294,6 +294,20 @@ def test_a_screen_reader_is_told_whole_answers_once(chat: Chat) -> None:
     assert live.inner_text().count("You said: say it aloud") == 1
 
 
+def test_a_citation_leads_to_its_row(chat: Chat) -> None:
+    chat.new("remember that the harbour master is called Ingrid")
+    expect(chat.answer.locator(".tool")).to_contain_text("Ingrid")
+    row = chat.site.query("SELECT id FROM memory_episodicmemory WHERE text LIKE '%Ingrid%'")[0][0]
+    chat.llm.queue.append(text_reply(f"She is called Ingrid [epi:{row}]."))
+    chat.say("Who is the harbour master?")
+    link = chat.answer.get_by_role("link", name=f"epi:{row}")
+    expect(link).to_be_visible()
+    chat.page.reload()
+    link.click()
+    chat.page.wait_for_url(f"**/memory/episodes/{row}/")
+    expect(chat.page.locator("main")).to_contain_text("Ingrid")
+
+
 def test_nothing_jumps_while_an_answer_streams(chat: Chat) -> None:
     chat.new("hello")
     expect(chat.answer).to_contain_text("You said")

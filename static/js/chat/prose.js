@@ -1,5 +1,6 @@
-// What the page adds to rendered Markdown: a copy button on code blocks, and links that open in a new tab.
-import { make } from "./dom.js";
+// What the page adds to rendered Markdown: a copy button on code blocks, links that open in a new tab, and whose
+// memory a citation means.
+import { byId, make } from "./dom.js";
 
 const SAID_MS = 1600;
 
@@ -37,5 +38,6 @@ export function decorate(scope) {
   }
   for (const link of scope.querySelectorAll("a[href]")) {
     if (link.host !== location.host) link.target = "_blank";
+    else if (link.pathname.startsWith("/memory/cited/")) link.search = new URLSearchParams({ workspace: byId("chat").dataset.workspace });
   }
 }

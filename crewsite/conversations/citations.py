@@ -1,0 +1,76 @@
+"""Citations in rendered Markdown (`[epi:12]`, `[les:3, sem:pref.editor]`) as links to what they name. Whether
+the row exists, and for whom, is for the page they lead to."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.module_loading import import_string
+
+if TYPE_CHECKING:
+    from markdown_it.rules_core import StateCore
+    from markdown_it.token import Token
+
+# Bounded, and each text read in one way only: hostile text must not make the expression try many.
+SEPARATOR: Final = r"(?: {0,2}[,;] {0,2}| {1,2})"
+MORE_MAX: Final = 19
+
+
+def link_citations(state: StateCore) -> None:
+    """A rule of the Markdown parser, after all others: text and code become links, links stay as they are."""
+    from markdown_it.token import Token
+
+    for block in state.tokens:
+        if block.type != "inline" or not any("[" in child.content for child in block.children or ()):
+            continue
+        depth, found = 0, []
+        for child in block.children or ():
+            depth += child.nesting if child.type in {"link_open", "link_close"} else 0
+            found += [child] if depth else _linked(child, Token)
+        block.children = found
+
+
+def _linked(child: Token, new: type[Token]) -> list[Token]:
+    if child.type == "code_inline" and (cited := _patterns()[0].fullmatch(child.content)):
+        return _links(cited[0], child, new)
+    if child.type != "text":
+        return [child]
+    found, end = [], 0
+    for cited in _patterns()[0].finditer(child.content):
+        found += [*_text(child.content[end : cited.start()], child, new), *_links(cited[0], child, new)]
+        end = cited.end()
+    return [*found, *_text(child.content[end:], child, new)] if end else [child]
+
+
+def _links(brackets: str, at: Token, new: type[Token]) -> list[Token]:
+    """One link for each citation between the brackets, which are not shown."""
+    found: list[Token] = []
+    for citation in _patterns()[1].findall(brackets):
+        address: Any = reverse("dashboard:cited", args=[citation])
+        opening = new(
+            "link_open", "a", 1, attrs={"href": address, "title": "Open what this cites"}, level=at.level
+        )
+        found += _text(" ", at, new) if found else []
+        found += [opening, *_text(citation, at, new), new("link_close", "a", -1, level=at.level)]
+    return found
+
+
+def _text(content: str, at: Token, new: type[Token]) -> list[Token]:
+    return [new("text", "", 0, content=content, level=at.level)] if content else []
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Bracketed citations, and one of them: of every kind that memory has and search finds."""
+    kinds = (import_string(path) for path in (*settings.MEMORY_LAYERS, *settings.SEARCH_KINDS))
+    prefixes = sorted({str(kind.prefix) for kind in kinds})
+    names = (
+        re.escape(prefix) + (r"(?::\d{1,18})?" if ":" in prefix else r":[a-z0-9_.]{1,120}")
+        for prefix in prefixes
+    )
+    one = rf"(?:{'|'.join(names)})"
+    return re.compile(rf"\[{one}(?:{SEPARATOR}{one}){{0,{MORE_MAX}}}\]"), re.compile(one)
