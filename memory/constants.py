@@ -89,7 +89,6 @@ ACCESS_MAX_PENDING: Final = (
 HISTORY_FULL_DAYS: Final = 14
 HISTORY_FIRST_ENTRY_DAYS: Final = 61
 HISTORY_DAYS: Final = 181
-HISTORY_CACHE_SECONDS: Final = 5.0
 HISTORY_TITLE_MAX_CHARS: Final = 200
 
 # Documents and history at the reference window (2, table;

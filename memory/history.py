@@ -6,17 +6,15 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db import connection
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, Max, OuterRef, Q, Subquery
 
 from memory.constants import (
-    HISTORY_CACHE_SECONDS,
     HISTORY_DAYS,
     HISTORY_FIRST_ENTRY_DAYS,
     HISTORY_FULL_DAYS,
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
 
 DAY_GAP: Final = "\n\n"
+_State = tuple[Any, ...]  # number of rows, last id, last change
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,38 +124,22 @@ def _render_entry(entry: Entry) -> str:
 
 
 _lock = threading.Lock()
-_cache: dict[tuple[int, int, dt.date], tuple[float, tuple[str, ...]]] = {}
-# How often each workspace was dropped: what was read before a drop must not be kept after it.
-_drops: dict[int, int] = {}
-
-
-def cache_drop(workspace_id: int) -> None:
-    """Forget what was rendered for a workspace in this process;
-    other processes follow within the cache's five seconds.
-    """
-    with _lock:
-        _drops[workspace_id] = _drops.get(workspace_id, 0) + 1
-        for key in [key for key in _cache if key[0] == workspace_id]:
-            del _cache[key]
-
-
-def cache_clear() -> None:
-    with _lock:
-        _cache.clear()
+# By workspace: the day and the state of the rows that the texts were made from.
+_rendered: dict[int, tuple[dt.date, _State, tuple[str, ...]]] = {}
 
 
 def _rendered_days(workspace: Workspace, today: dt.date) -> tuple[str, ...]:
-    key = (workspace.pk, HISTORY_DAYS, today)
+    """Made anew when the rows have changed, whichever process changed them, and at midnight."""
+    entries = HistoryEntry.objects.filter(workspace=workspace)
+    state = tuple(entries.aggregate(Count("pk"), Max("pk"), Max("updated_at")).values())
     with _lock:
-        made_at, days = _cache.get(key, (float("-inf"), ()))
-        drops = _drops.get(workspace.pk, 0)
-    if time.monotonic() - made_at < HISTORY_CACHE_SECONDS:
-        return days
+        known = _rendered.get(workspace.pk)
+    if known is not None and known[:2] == (today, state):
+        return known[2]
     texts = (render_day(day, today=today) for day in _load_days(workspace, today))
     days = tuple(text for text in texts if text)
     with _lock:
-        if drops == _drops.get(workspace.pk, 0):
-            _cache[key] = (time.monotonic(), days)
+        _rendered[workspace.pk] = (today, state, days)
     return days
 
 

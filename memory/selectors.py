@@ -5,8 +5,10 @@ Candidates come from the index, every row from the database.
 from __future__ import annotations
 
 import datetime as dt
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
@@ -37,7 +39,7 @@ from memory.pool import facts_read, pool_read, rows_read
 from memory.ranking import Profile, Ranked, admitted, pool_size, rank
 from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
 from memory.rules import key_words, render_value
-from memory.words import DEFAULT_LANGUAGE, detect_language, fact_overlap
+from memory.words import DEFAULT_LANGUAGE, detect_language, fact_overlap, stem, stems
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
@@ -117,7 +119,7 @@ def semantic_search(*, home: Workspace, query: str, limit: int = 20, mode: Mode 
     )
     facts = facts_read(home, [hit.object_id for hit in found.hits])
     hits = {hit.object_id: hit for hit in found.hits if hit.object_id in facts}
-    keyword = _fact_keywords(query, _worded(query, facts, found), hits)
+    keyword = _fact_keywords(_overlaps(query, facts, found), hits)
     cosines = {pk: hit.cosine for pk, hit in hits.items() if hit.cosine is not None}
     legs = [(VECTOR_WEIGHT, scale01(cosines)), (KEYWORD_WEIGHT, keyword)]
     scores = weighted([leg for leg in legs if leg[1]])
@@ -154,23 +156,32 @@ def memory_stats(home: Workspace) -> MemoryStats:
     return MemoryStats(layers, episodic_cap=episodic_max_rows(), open_reviews=reviews)
 
 
-def _worded(query: str, facts: dict[int, tuple[str, Any]], found: Candidates) -> dict[int, tuple[str, Any]]:
-    """Facts that may share a word with the question: the index stems English as the scores do, so what it
-    finds without any of the words has none.
+def _overlaps(query: str, facts: dict[int, tuple[str, Any]], found: Candidates) -> dict[int, float]:
+    """`fact_overlap` of the facts that may share a word with the question. The index stems English as the
+    scores do: it knows which facts have which words, and of most questions only keys are still to be read.
     """
     if found.evidence is None or detect_language(query) != DEFAULT_LANGUAGE:
-        return facts
-    ids = list(facts)
-    held = found.evidence.holds_any(ids)
-    return {pk: facts[pk] for pk, has in zip(ids, held, strict=True) if has}
+        return {pk: _overlap(query, fact) for pk, fact in facts.items()}
+    terms = [stem(term.text.casefold(), DEFAULT_LANGUAGE) for term in found.evidence.asked]
+    held = found.evidence.terms_held(np.array(list(facts), dtype=np.int64)).tolist()
+    having = {pk: set(compress(terms, has)) for pk, has in zip(facts, held, strict=True) if any(has)}
+    asked = stems(query)
+    if not asked <= set(terms):
+        return {pk: _overlap(query, facts[pk]) for pk in having}
+    overlaps = {}
+    for pk, words in having.items():
+        in_key = asked & stems(key_words(facts[pk][0]), language=DEFAULT_LANGUAGE, drop_function_words=False)
+        overlaps[pk] = KEY_MATCH_WEIGHT * len(in_key) + len((words & asked) - in_key)
+    return overlaps
 
 
-def _fact_keywords(query: str, facts: dict[int, tuple[str, Any]], hits: dict[int, Hit]) -> dict[int, float]:
+def _overlap(query: str, fact: tuple[str, Any]) -> float:
+    key, value = fact
+    return fact_overlap(query, key=key_words(key), value=render_value(value), key_weight=KEY_MATCH_WEIGHT)
+
+
+def _fact_keywords(overlaps: dict[int, float], hits: dict[int, Hit]) -> dict[int, float]:
     """Keyword scores 0..1 of the facts that share a word, or a run of characters, with the question."""
-    overlaps = {
-        pk: fact_overlap(query, key=key_words(key), value=render_value(value), key_weight=KEY_MATCH_WEIGHT)
-        for pk, (key, value) in facts.items()
-    }
     best = max(overlaps.values(), default=0.0)
     if best:
         return {pk: overlap / best for pk, overlap in overlaps.items() if overlap}

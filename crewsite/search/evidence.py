@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from crewsite.search.keyword.scoring import Flags, Ids, Scores
     from crewsite.search.vector_index.collection import CollectionIndex
     from crewsite.search.vector_index.rows import Floats
+    from crewsite.search.words import Term
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +31,11 @@ class Evidence:
         """`(terms,)`"""
         return self.terms.weights
 
+    @property
+    def asked(self) -> list[Term]:
+        """The terms that some object has, in the order of the columns."""
+        return [posting.term for posting in self.terms.postings]
+
     def cosines(self, ids: Ids) -> Floats:
         """`(objects,)`, NaN for objects without a vector."""
         if self.index is None or self.vector is None:
@@ -39,8 +45,3 @@ class Evidence:
     def terms_held(self, ids: Ids) -> Flags:
         """`(objects, terms)`: whether an object has a term; all False for an object that is unknown."""
         return self.terms.held_by(ids)
-
-    def holds_any(self, object_ids: list[int]) -> list[bool]:
-        """Whether an object has a term of the question at all."""
-        held = self.terms_held(np.array(object_ids, dtype=np.int64))
-        return [any(has) for has in held.tolist()]

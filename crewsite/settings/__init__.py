@@ -271,7 +271,6 @@ CREW_CACHES = [
     "crewsite.security.events.counts_forget",
     "crewsite.embeddings.service.cache_clear",
     "crewsite.search.vector_index.registry.forget_all",
-    "memory.history.cache_clear",
     "memory.live.forget",
 ]
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Origin, Source, Surface
 from crewsite.security.text import clean
 from memory.constants import HISTORY_TITLE_MAX_CHARS
-from memory.history import cache_drop, local_moment
+from memory.history import local_moment
 from memory.live import history_max_days
 from memory.models import HistoryEntry
 from memory.results import HistoryResult, Refusal
@@ -66,8 +65,7 @@ def history_append(
             new=f"{title}\n{text}",
             origin=origin,
         )
-        _forget_rendering(workspace)
-    return HistoryResult("stored", row)
+        return HistoryResult("stored", row)
 
 
 def history_prune(now: dt.datetime) -> int:
@@ -92,14 +90,5 @@ def history_prune(now: dt.datetime) -> int:
                 reason=f"{count} entries of {len(days)} days up to {days[-1]:%Y-%m-%d}",
                 origin=PRUNE_ORIGIN,
             )
-            _forget_rendering(workspace)
         deleted += count
     return deleted
-
-
-def _forget_rendering(workspace: Workspace) -> None:
-    """At once for this transaction, and again on commit:
-    another thread may have rendered the old rows meanwhile.
-    """
-    cache_drop(workspace.pk)
-    transaction.on_commit(partial(cache_drop, workspace.pk))

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from memory import access, live
-from memory.history import _cache
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
 
@@ -21,10 +20,8 @@ def now() -> dt.datetime:
 @pytest.fixture(autouse=True)
 def fresh_process_state() -> Iterator[None]:
     """What the process keeps between calls must not pass from one test's database to the next."""
-    _cache.clear()
     access._pending.clear()
     live.forget()
     yield
     live.forget()
-    _cache.clear()
     access._pending.clear()

@@ -109,10 +109,16 @@ def test_an_appended_entry_shows_at_once_and_a_rendering_is_cached(
 ) -> None:
     append(home, now, title="One")
     render(home, now)
-    with django_assert_num_queries(0):
+    with django_assert_num_queries(1):
         render(home, now + dt.timedelta(seconds=1), cap=30)
     append(home, now, title="Two")
     assert "Two" in render(home, now)
+    row = HistoryEntry.objects.get(title="Two")
+    row.title = "Three"
+    row.save()
+    assert "Three" in render(home, now)
+    row.delete()
+    assert "Three" not in render(home, now)
 
 
 @pytest.mark.django_db
@@ -129,7 +135,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
         )
         for n in range(1_000)
     )
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         render(home, now)
 
 

@@ -19,7 +19,6 @@ from crewsite.security.markers import MARKERS
 from lessons.models import Lesson
 from memory.context.build import context_build
 from memory.context.request import ChannelLine
-from memory.history import cache_drop
 from memory.models import EpisodicMemory, HistoryEntry, PreferencesDocument, ProjectsDocument, SemanticMemory
 from tests.factories import make_conversation, make_message
 
@@ -101,7 +100,6 @@ def test_ten_and_ten_thousand_rows_in_every_layer_take_as_few_queries(conversati
 
 
 def queries_of(build, home) -> int:
-    cache_drop(home.pk)
     with CaptureQueriesContext(connection) as queries:
         build()
     return len(queries)
@@ -128,7 +126,6 @@ def test_no_packet_and_no_block_is_over_its_budget(
         model.all_objects.all().delete()
     for model in (HistoryEntry, PreferencesDocument, ProjectsDocument, Message):
         model.objects.all().delete()
-    cache_drop(home.pk)
     home.steering = conversation.agent_prompt = text * 3
     conversation.workspace = home
     rows(home, count, text=text[:900] or "deploy billing")
