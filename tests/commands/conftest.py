@@ -1,4 +1,4 @@
-"""A running site with the scripted model, and commands as a person starts them: on its machine and elsewhere."""
+"""A running site with the scripted model, and commands as people start them: on its machine and elsewhere."""
 
 from __future__ import annotations
 

@@ -1,0 +1,179 @@
+"""`--server`: the same commands with the same output, over the API of another site."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from tests.site import Site, free_port, make_token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.commands.conftest import Crew
+
+
+@pytest.fixture(scope="module", autouse=True)
+def rows(site: Site) -> None:
+    """A fact that was changed, two episodes of which one is gone, two lessons."""
+    site.run(
+        "from crewsite.accounts.models import Workspace\n"
+        "from crewsite.accounts.console import cli_origin\n"
+        "from lessons.services import lesson_write\n"
+        "from memory.services import document_replace, episodic_delete, episodic_write, semantic_write\n"
+        "from memory.models import PreferencesDocument\n"
+        "home, origin = Workspace.objects.get(slug='default'), cli_origin()\n"
+        "for value in ('vim', 'helix'):\n"
+        "    semantic_write(home=home, key='pref.editor', value=value, origin=origin)\n"
+        "episodic_write(home=home, text='The staging host is called atlas.', origin=origin)\n"
+        "gone = episodic_write(home=home, text='Lunch was served on the roof terrace.', origin=origin)\n"
+        "episodic_delete(row=gone.row, origin=origin, reason='told so')\n"
+        "lesson_write(home=home, rule='always use pytest', origin=origin)\n"
+        "lesson_write(home=home, rule='sign every commit', origin=origin, pinned=True)\n"
+        "document_replace(model=PreferencesDocument, workspace=home, text='Tea at four.', origin=origin)\n"
+    )
+
+
+READ = [
+    ("memory", "list"),
+    ("memory", "list", "--kind", "semantic", "--json"),
+    ("memory", "explain", "sem:pref.editor"),
+    ("memory", "explain", "doc:preferences", "--json"),
+    ("memory", "audit", "epi:2", "--json"),
+    ("memory", "as-of", "2031-01-01", "--json"),
+    ("memory", "stats"),
+    ("learn", "list"),
+    ("learn", "list", "--limit", "1", "--json"),
+    ("memory", "show", "epi:999999"),
+    ("memory", "as-of", "yesterday"),
+]
+# Every command in one process, since starting one for each takes a second.
+RUN_HERE = """
+import contextlib, io, json
+from django.core.management import get_commands, load_command_class
+told = []
+for words in {words!r}:
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            load_command_class(get_commands()[words[0]], words[0]).run_from_argv(["crew", *words])
+        except SystemExit as end:
+            code = end.code
+    told.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(told))
+"""
+
+
+@dataclass(frozen=True)
+class Told:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture(scope="module")
+def read_here(rows: None, site: Site) -> dict[tuple[str, ...], Told]:
+    told = json.loads(site.run(RUN_HERE.format(words=READ)))
+    return {words: Told(*one) for words, one in zip(READ, told, strict=True)}
+
+
+@pytest.fixture
+def over_api(
+    site: Site, token: str, settings: Any, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Told]:
+    """`crew ...` with the site in the environment, in this process: one that may not touch a database."""
+    settings.CREW_SERVER, settings.CREW_TOKEN = site.url, token
+
+    def run(*words: str) -> Told:
+        code: Any = 0
+        command = load_command_class(get_commands()[words[0]], words[0])
+        try:
+            command.run_from_argv(["crew", *words])
+        except SystemExit as end:
+            code = end.code
+        out, err = capsys.readouterr()
+        return Told(code, out, err)
+
+    return run
+
+
+@pytest.mark.parametrize("words", READ, ids=" ".join)
+def test_what_is_read_over_the_api_is_what_is_read_here(
+    read_here: dict[tuple[str, ...], Told], over_api: Callable[..., Told], words: tuple[str, ...]
+) -> None:
+    assert over_api(*words) == read_here[words]
+
+
+def test_a_row_is_shown_with_its_fields_and_found_by_its_words(over_api: Callable[..., Told]) -> None:
+    shown = json.loads(over_api("memory", "show", "epi:1", "--json").stdout)
+    assert (shown["id"], shown["text"]) == ("epi:1", "The staging host is called atlas.")
+    assert shown["importance"] == 0.5
+    found = json.loads(over_api("memory", "search", "staging host", "--json").stdout)
+    assert found["hits"][0]["id"] == "epi:1"
+    assert found["degraded"] == ["embedder_unavailable"]
+
+
+def test_memory_is_written_refused_and_restored(over_api: Callable[..., Told]) -> None:
+    kept = over_api(
+        "memory", "remember", "The printer lives on the second floor.", "--tag", "Not A Tag", "--json"
+    )
+    assert json.loads(kept.stdout)["outcome"] == "stored"
+    assert "Not A Tag" in kept.stderr
+    fact = over_api("memory", "remember", "fish", "--key", "pref.shell")
+    assert fact.stdout.strip() == "created sem:pref.shell"
+    refused = over_api("memory", "remember", "short")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("Refused (")
+    assert over_api("memory", "restore", "epi:2").stdout.startswith("restored epi:2")
+
+
+def test_lessons_are_taught_refused_removed_and_restored(over_api: Callable[..., Told]) -> None:
+    taught = json.loads(over_api("learn", "add", "never deploy on friday", "--json").stdout)
+    assert (taught["outcome"], taught["rule"]) == ("inserted", "never deploy on friday")
+    refused = over_api("learn", "add", "ab")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "at least 3 characters" in refused.stderr
+    assert over_api("learn", "remove", "deploy on friday").returncode == 0
+    assert over_api("learn", "remove", "deploy on friday").returncode == 1
+    back = over_api("learn", "restore", taught["citation"])
+    assert back.stdout.startswith(f"changed {taught['citation']}")
+
+
+def test_what_only_the_sites_machine_can_do_is_bad_usage(over_api: Callable[..., Told]) -> None:
+    done = over_api("learn", "list", "--deleted")
+    assert done.returncode == 2
+    assert "own machine" in done.stderr
+
+
+def test_an_unreachable_site_a_bad_token_and_a_page_that_is_none_are_one_line(
+    over_api: Callable[..., Told], site: Site
+) -> None:
+    nobody = f"http://127.0.0.1:{free_port()}"
+    for words, told in (
+        (("--server", nobody), f"{nobody} does not answer"),
+        (("--token", "crew_wrong"), "crew token create"),
+        (("--server", f"{site.url}/static"), "Is it a Crewsite?"),
+        (("--server", "crew.example"), "address such as https://"),
+    ):
+        done = over_api("learn", "list", *words)
+        assert done.returncode in {1, 2}
+        assert told in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_token_that_may_only_read_is_refused_by_name(over_api: Callable[..., Told], site: Site) -> None:
+    token = make_token(site, "bob", scopes=["read"])
+    done = over_api("learn", "add", "never deploy on monday", "--token", token)
+    assert done.returncode == 1
+    assert "scope" in done.stderr
+
+
+def test_a_machine_without_a_site_is_given_no_home(there: Crew, tmp_path: Path) -> None:
+    done = there("learn", "list")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (tmp_path / "no-home").exists()
