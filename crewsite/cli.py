@@ -36,6 +36,7 @@ GROUPS: Final[dict[str, str]] = {
     "maintenance": "begin | end | status: keep everybody from writing for a while",
     "token": "create | list | revoke API tokens",
     "login-link": "print a one-time login link for the owner",
+    "completion": "print a completion script for bash or zsh",
 }
 
 
@@ -94,6 +95,10 @@ def dispatch(words: list[str]) -> int:
         from crewsite.doctor.report import main as examine
 
         return examine(words[1:])
+    if words[0] == "completion":
+        from crewsite.completion import main as complete
+
+        return complete(words[1:])
     return run_command([ALIASES.get(words[0], words[0]), *words[1:]])
 
 
