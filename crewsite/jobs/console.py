@@ -1,12 +1,12 @@
-"""Progress of a job on a terminal, read from its row like everybody else reads it."""
+"""Progress on a terminal: of a job, read from its row like everybody else reads it, or of items in hand."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from django.db import connection
 
@@ -15,6 +15,7 @@ from crewsite.jobs.models import Job
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+T = TypeVar("T")
 LOOK_EVERY_S: Final = 0.25
 
 
@@ -37,6 +38,18 @@ def progress_shown(kind: str, title: str) -> Iterator[None]:
         finally:
             stop.set()
             watcher.join()
+
+
+def counted(items: Sequence[T], title: str) -> Iterator[T]:
+    """The items, with a bar on standard error for how many are done; nothing without a terminal."""
+    if not sys.stderr.isatty() or len(items) < 2:  # noqa: PLR2004 - of one there is nothing to count
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        yield from bar.track(items, description=title)
 
 
 def _watch(kind: str, bar: Progress, task: TaskID, stop: threading.Event) -> None:

@@ -89,6 +89,8 @@ def test_a_refusal_is_an_error_with_its_reason(home: Workspace, args: list[str])
 
 def test_a_printed_link_logs_the_owner_in(client: Client, settings: Any, home: Workspace) -> None:
     settings.CREW_PUBLIC_URL = "http://127.0.0.1:8000"
+    told = json.loads(run("login_link", "--json")[0])
+    assert (told["user"], told["url"][:22]) == (owner_ensure().get_username(), "http://127.0.0.1:8000/")
     out, _ = run("login_link")
     path = out.strip().removeprefix("http://127.0.0.1:8000")
     assert client.post(path).status_code == 302

@@ -206,7 +206,8 @@ def test_the_command_begins_tells_and_ends_it(capsys: pytest.CaptureFixture[str]
     assert "A copy is made." in capsys.readouterr().out
     with pytest.raises(CommandError, match="already"):
         call_command("maintenance", "begin")
-    call_command("maintenance", "end")
+    call_command("maintenance", "end", "--json")
+    assert capsys.readouterr().out.strip() == '{"maintenance": false}'
     call_command("maintenance", "status", "--json")
     assert '{"maintenance": false}' in capsys.readouterr().out
     with pytest.raises(CommandError, match="not under"):

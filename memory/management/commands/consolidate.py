@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from crewsite.accounts.console import MemoryCommand, wait_for_embedder
 from crewsite.conversations.models import Conversation
+from crewsite.jobs.console import counted
 from crewsite.llm.constants import CONNECT_HINT
 from crewsite.llm.providers import model_name
 from memory.consolidation.passes import pass_run
@@ -78,7 +79,7 @@ class Command(MemoryCommand):
             wait_for_embedder()
         results = []
         failed = False
-        for conversation, path in wanted:
+        for conversation, path in counted(wanted, "consolidating"):
             outcome = pass_run(
                 conversation_id=conversation.pk, path=path, is_asked=True, is_dry=options["dry_run"]
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.conf import settings
@@ -22,10 +23,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--user", metavar="NAME", help="whose link (default: the owner)")
+        parser.add_argument("--json", action="store_true", help="for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["user"]
         user = User.objects.filter(username=name, is_active=True).first() if name else owner_ensure()
         if user is None:
             raise CommandError(f"There is no active person named {name!r}.")
-        self.stdout.write(login_url(user))
+        url = login_url(user)
+        told = {"url": url, "user": user.get_username(), "minutes": LOGIN_LINK_MINUTES}
+        self.stdout.write(json.dumps(told) if options["json"] else url)

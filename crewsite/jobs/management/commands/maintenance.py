@@ -25,36 +25,39 @@ class Command(BaseCommand):
         begin.add_argument("--note", default="An operator is at work.", help="a sentence for people")
         begin.add_argument("--minutes", type=int, default=MAINTENANCE_SECONDS // 60)
         begin.add_argument("--force", action="store_true", help="do not wait for jobs and answers that run")
-        actions.add_parser("end", help="let writers in again; every process drops what it keeps of the rows")
+        end = actions.add_parser(
+            "end", help="let writers in again; every process drops what it keeps of the rows"
+        )
         status = actions.add_parser("status", help="whether writes are refused, and until when")
-        status.add_argument("--json", action="store_true", help="print one JSON object for machines")
+        for action in (begin, end, status):
+            action.add_argument("--json", action="store_true", help="print one JSON object for machines")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        match options["action"]:
-            case "begin":
-                self._begin(note=options["note"], minutes=options["minutes"], force=options["force"])
-            case "end":
-                self._end()
-            case _:
-                self._status(as_json=options["json"])
+        told = ""
+        if options["action"] == "begin":
+            told = self._begin(note=options["note"], minutes=options["minutes"], force=options["force"])
+        elif options["action"] == "end":
+            told = self._end()
+        if told and not options["json"]:
+            self.stdout.write(told)
+        else:
+            self._status(as_json=options["json"])
 
-    def _begin(self, *, note: str, minutes: int, force: bool) -> None:
+    def _begin(self, *, note: str, minutes: int, force: bool) -> str:
         if minutes < 1:
             raise CommandError("--minutes must be at least 1.", returncode=2)
         try:
             lease = maintenance_begin(note=note, seconds=minutes * 60, force=force)
         except MaintenanceRefused as refusal:
             raise CommandError(str(refusal)) from refusal
-        self.stdout.write(
-            f"Writes are refused until {lease.expires_at:%Y-%m-%d %H:%M} UTC or `crew maintenance end`."
-        )
+        return f"Writes are refused until {lease.expires_at:%Y-%m-%d %H:%M} UTC or `crew maintenance end`."
 
-    def _end(self) -> None:
+    def _end(self) -> str:
         lease = Lease.objects.filter(name=MAINTENANCE).first()
         if lease is None:
             raise CommandError("The site is not under maintenance.")
         maintenance_end(lease)
-        self.stdout.write("Writes are allowed again; every process reads the rows anew.")
+        return "Writes are allowed again; every process reads the rows anew."
 
     def _status(self, *, as_json: bool) -> None:
         found = maintenance_now()
