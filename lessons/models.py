@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, Q, Value, When
+from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
 from crewsite.accounts.models import Workspace
@@ -12,6 +12,8 @@ from crewsite.conversations.models import Conversation
 from crewsite.rows import LiveManager, TombstonableRow, TombstoneQuerySet
 from crewsite.security.origin import Source
 from lessons.scopes import scopes_of
+
+TAUGHT_FIRST = Case(When(source=Source.USER_EXPLICIT.value, then=Value(0)), default=Value(1))
 
 
 class LessonQuerySet(TombstoneQuerySet["Lesson"]):
@@ -26,8 +28,7 @@ class LessonQuerySet(TombstoneQuerySet["Lesson"]):
 
     def by_rank(self) -> LessonQuerySet:
         """Pinned, then what people taught, newest first, then the rest, newest first."""
-        taught_first = Case(When(source=Source.USER_EXPLICIT, then=Value(0)), default=Value(1))
-        return self.order_by("-pinned", taught_first, "-updated_at", "-pk")
+        return self.order_by("-pinned", TAUGHT_FIRST, "-updated_at", "-pk")
 
 
 class Lesson(TombstonableRow):
@@ -72,10 +73,17 @@ class Lesson(TombstonableRow):
         ordering = ["-created_at"]
         base_manager_name = "all_objects"
         indexes = [
-            # Holds all that ranking and counting lessons for a prompt looks at, the column of its own
-            # condition included: without it SQLite reads every row.
+            # In the order of rank, so that the first lessons of a prompt are the first read. It holds all
+            # that ranking and counting look at, the column of its own condition included: without it SQLite
+            # reads every row.
             models.Index(
-                fields=["home", "scope", "-pinned", "source", "-updated_at", "-id", "is_deleted"],
+                F("home"),
+                F("scope"),
+                F("pinned").desc(),
+                TAUGHT_FIRST,
+                F("updated_at").desc(),
+                F("id").desc(),
+                F("is_deleted"),
                 condition=Q(is_deleted=False),
                 name="lessons_in_force",
             ),

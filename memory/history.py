@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db import connection
-from django.db.models import Count, Max, OuterRef, Q, Subquery
+from django.db.models import Count, OuterRef, Q, Subquery
 
 from memory.constants import (
     HISTORY_DAYS,
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
 
 DAY_GAP: Final = "\n\n"
-_State = tuple[Any, ...]  # number of rows, last id, last change
+# Number of rows and last change; two reads of an index, which SQLite would turn into one of every row.
+_STATE: Final = (
+    "SELECT (SELECT COUNT(*) FROM memory_historyentry WHERE workspace_id = %s),"
+    " (SELECT MAX(updated_at) FROM memory_historyentry WHERE workspace_id = %s)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +129,14 @@ def _render_entry(entry: Entry) -> str:
 
 _lock = threading.Lock()
 # By workspace: the day and the state of the rows that the texts were made from.
-_rendered: dict[int, tuple[dt.date, _State, tuple[str, ...]]] = {}
+_rendered: dict[int, tuple[dt.date, tuple[Any, ...], tuple[str, ...]]] = {}
 
 
 def _rendered_days(workspace: Workspace, today: dt.date) -> tuple[str, ...]:
     """Made anew when the rows have changed, whichever process changed them, and at midnight."""
-    entries = HistoryEntry.objects.filter(workspace=workspace)
-    state = tuple(entries.aggregate(Count("pk"), Max("pk"), Max("updated_at")).values())
+    with connection.cursor() as cursor:
+        cursor.execute(_STATE, [workspace.pk, workspace.pk])
+        state = cursor.fetchone()
     with _lock:
         known = _rendered.get(workspace.pk)
     if known is not None and known[:2] == (today, state):

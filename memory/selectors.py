@@ -39,7 +39,7 @@ from memory.pool import facts_read, pool_read, rows_read
 from memory.ranking import Profile, Ranked, admitted, pool_size, rank
 from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
 from memory.rules import key_words, render_value
-from memory.words import DEFAULT_LANGUAGE, detect_language, fact_overlap, stem, stems
+from memory.words import DEFAULT_LANGUAGE, detect_language, fact_overlap, key_stems, stem, stems
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
@@ -170,7 +170,7 @@ def _overlaps(query: str, facts: dict[int, tuple[str, Any]], found: Candidates) 
         return {pk: _overlap(query, facts[pk]) for pk in having}
     overlaps = {}
     for pk, words in having.items():
-        in_key = asked & stems(key_words(facts[pk][0]), language=DEFAULT_LANGUAGE, drop_function_words=False)
+        in_key = asked & key_stems(key_words(facts[pk][0]))
         overlaps[pk] = KEY_MATCH_WEIGHT * len(in_key) + len((words & asked) - in_key)
     return overlaps
 

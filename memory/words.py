@@ -49,6 +49,12 @@ def _stemmer(language: str) -> Any:
     return known[language]
 
 
+@lru_cache(maxsize=16_384)
+def key_stems(words: str) -> frozenset[str]:
+    """English stems of a fact's key, which every question of a home asks for again."""
+    return stems(words, language=DEFAULT_LANGUAGE, drop_function_words=False)
+
+
 # Small: it is the question's words that are asked for again, once for every fact of a pool.
 @lru_cache(maxsize=64)
 def stems(text: str, *, language: str = "", drop_function_words: bool = True) -> frozenset[str]:

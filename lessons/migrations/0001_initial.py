@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-created_at'],
                 'base_manager_name': 'all_objects',
-                'indexes': [models.Index(condition=models.Q(('is_deleted', False)), fields=['home', 'scope', '-pinned', 'source', '-updated_at', '-id', 'is_deleted'], name='lessons_in_force')],
+                'indexes': [models.Index(models.F('home'), models.F('scope'), models.OrderBy(models.F('pinned'), descending=True), models.Case(models.When(source='user_explicit', then=models.Value(0)), default=models.Value(1)), models.OrderBy(models.F('updated_at'), descending=True), models.OrderBy(models.F('id'), descending=True), models.F('is_deleted'), condition=models.Q(('is_deleted', False)), name='lessons_in_force')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('is_deleted', False)), fields=('home', 'key'), name='lessons_one_live_key'), models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='lessons_confidence_range')],
             },
             managers=[

@@ -106,7 +106,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'history entries',
                 'ordering': ['-day', 'time', 'id'],
-                'indexes': [models.Index(fields=['workspace', '-day', 'time', 'id'], name='memory_history_day'), models.Index(fields=['workspace', 'updated_at', 'id'], name='memory_history_state')],
+                'indexes': [models.Index(fields=['workspace', '-day', 'time', 'id'], name='memory_history_day'), models.Index(fields=['workspace', 'updated_at'], name='memory_history_state')],
             },
         ),
         migrations.CreateModel(

@@ -25,7 +25,7 @@ class HistoryEntry(Row):
         indexes = [
             models.Index(fields=["workspace", "-day", "time", "id"], name="memory_history_day"),
             # Tells whether anything has changed without reading the rows.
-            models.Index(fields=["workspace", "updated_at", "id"], name="memory_history_state"),
+            models.Index(fields=["workspace", "updated_at"], name="memory_history_state"),
         ]
 
     def __str__(self) -> str:

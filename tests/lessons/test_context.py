@@ -124,7 +124,7 @@ def test_the_number_of_queries_does_not_depend_on_the_lessons(
 ) -> None:
     for number in range(count):
         teach(home, f"rule number {number}")
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         found = lessons_for_context(home, project="/srv/shop")
     assert found.total == count
 
