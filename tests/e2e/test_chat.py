@@ -142,10 +142,10 @@ def test_a_tool_no_rule_names_asks_and_obeys_the_person(chat: Chat) -> None:
     try:
         chat.new('[script:learn rule="Always moor at the stern"]')
         card = chat.answer.locator(".tool")
-        expect(card).to_contain_text("Allow “learn_add”?")
+        expect(card).to_contain_text("Save this lesson?")
         expect(card).to_contain_text("Always moor at the stern")
         card.get_by_role("button", name="Deny").click()
-        expect(card).to_contain_text("Not allowed")
+        expect(card).to_contain_text("Lesson not saved")
         expect(chat.answer).to_contain_text("and the answer goes on.")
         chat.say('[script:learn rule="Always moor at the bow"]')
         card = chat.answer.locator(".tool")
@@ -170,7 +170,7 @@ def test_stopping_ends_a_question_that_waits(chat: Chat) -> None:
     finally:
         approve(chat, approved="learn_*,memory_*")
     chat.page.reload()
-    expect(chat.answer.locator(".tool")).to_contain_text("Not allowed")
+    expect(chat.answer.locator(".tool")).to_contain_text("Lesson not saved")
 
 
 def test_a_socket_that_drops_resumes_without_a_gap_or_a_double(chat: Chat) -> None:

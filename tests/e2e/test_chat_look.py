@@ -3,21 +3,18 @@ first load, nothing wider than a phone."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.accessible import serious
 from tests.llm_server import Reply, text_reply
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
     from tests.e2e.conftest import Chat
 
 pytestmark = [pytest.mark.e2e, pytest.mark.sqlite_only, pytest.mark.timeout(300)]
-AXE = (Path(__file__).parent / "axe/axe.min.js").read_text()
 FIRST_LOAD_BYTES = 200_000
 RICH = """Two ways to do it:
 
@@ -37,23 +34,6 @@ def squares(n: int) -> list[int]:
 > Quoted words."""
 
 
-def problems(page: Page) -> list[tuple[str, str, Any]]:
-    """What axe calls serious or critical. It is run beside the page's own policy, which forbids scripts of
-    others."""
-    cdp = page.context.new_cdp_session(page)
-    cdp.send("Runtime.evaluate", {"expression": AXE})
-    found = cdp.send(
-        "Runtime.evaluate",
-        {
-            "expression": "axe.run(document, {resultTypes: ['violations']}).then((found) =>"
-            " found.violations.map((v) => [v.id, v.impact, v.nodes.map((n) => n.target.join(' '))]))",
-            "awaitPromise": True,
-            "returnByValue": True,
-        },
-    )
-    return [tuple(one) for one in found["result"]["value"] if one[1] in {"serious", "critical"}]
-
-
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(chat: Chat, scheme: Any, width: int) -> None:
@@ -61,7 +41,7 @@ def test_axe_finds_nothing_serious(chat: Chat, scheme: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.goto(f"{chat.site.url}/chat/")
-    assert problems(page) == []
+    assert serious(page) == []
     chat.llm.queue.append(text_reply(RICH))
     chat.new("Show me both ways, please")
     expect(chat.answer.locator("table")).to_be_visible()
@@ -73,7 +53,7 @@ def test_axe_finds_nothing_serious(chat: Chat, scheme: Any, width: int) -> None:
     chat.act(chat.answer, "again")
     expect(chat.question.locator(".versions-at")).to_have_text("2 of 2")
     expect(chat.answer.locator(".msg-problem")).to_be_visible()
-    assert problems(page) == []
+    assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     opened(chat)
 
@@ -83,22 +63,22 @@ def opened(chat: Chat) -> None:
     page = chat.page
     chat.act(chat.page.locator(".msg-assistant").first, "context")
     expect(page.locator("#context-drawer")).to_contain_text("characters")
-    assert problems(page) == []
+    assert serious(page) == []
     page.keyboard.press("Escape")
     page.keyboard.press("Alt+h")
-    assert problems(page) == []
+    assert serious(page) == []
     page.keyboard.press("Escape")
     page.locator("#composer-text").fill("/")
     expect(page.locator("#complete")).to_be_visible()
-    assert problems(page) == []
+    assert serious(page) == []
     page.locator("#composer-text").fill("")
     chat.act(page.locator(".msg-user").first, "edit")
-    assert problems(page) == []
+    assert serious(page) == []
     page.keyboard.press("Escape")
     page.locator("#thread-more").click()
-    assert problems(page) == []
+    assert serious(page) == []
     page.locator("#row-menu").get_by_text("Delete").click()
-    assert problems(page) == []
+    assert serious(page) == []
 
 
 def test_the_first_load_is_small_and_asks_nobody_else(chat: Chat) -> None:
