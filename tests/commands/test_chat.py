@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from django.core.management import CommandError, call_command
 
+from crewsite.conversations.models import Conversation
 from tests.commands.conftest import ROOT, Crew
 
 if TYPE_CHECKING:
+    from crewsite.accounts.models import Workspace
     from tests.site import Site
 
 
@@ -45,9 +48,13 @@ def test_a_turn_is_one_json_object_and_its_conversation_goes_on(crew: Crew) -> N
 
 def test_memory_alone_may_be_the_model(here: Crew) -> None:
     assert json.loads(here("chat", "hello", "--json", "--model", "memory").stdout)["model"] == "memory"
-    unknown = here("chat", "hello", "--model", "bogus")
-    assert unknown.returncode == 1
-    assert "memory" in unknown.stderr
+
+
+@pytest.mark.django_db
+def test_a_model_that_is_not_there_is_refused_with_those_that_are(home: Workspace) -> None:
+    with pytest.raises(CommandError, match="There are: default"):
+        call_command("chat", "hello", "--model", "bogus")
+    assert not Conversation.objects.exists()
 
 
 def test_a_failed_answer_exits_with_1_and_says_why(there: Crew) -> None:
