@@ -190,8 +190,12 @@ def built(conversation: Conversation, message: str, **options: Any) -> ContextPa
 
 
 def statements(act: Callable[[str], object], messages: Sequence[str]) -> list[int]:
-    """SQL statements of every call."""
+    """SQL statements of every call, the most there can be: what a process keeps for some seconds (counts,
+    live settings) is read anew each time."""
     from django.db import connection
+
+    from crewsite.search import counts
+    from memory import live
 
     counted: list[int] = []
 
@@ -202,5 +206,7 @@ def statements(act: Callable[[str], object], messages: Sequence[str]) -> list[in
     with connection.execute_wrapper(count):
         for message in messages:
             counted.append(0)
+            counts.forget_all()
+            live.forget()
             act(message)
     return counted

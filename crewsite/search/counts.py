@@ -33,6 +33,11 @@ def forget(collection: str) -> None:
     _documents.pop(collection, None)
 
 
+def forget_all() -> None:
+    _documents.clear()
+    _terms.clear()
+
+
 def term_count(collection: str, text: str) -> int | None:
     """How many documents had a common term when it was last counted; None when that is not known."""
     known = _terms.get((collection, text))

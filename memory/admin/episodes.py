@@ -14,7 +14,7 @@ from memory.admin.base import ExplainedMixin, OwnWorkspacesMixin, ServiceSavedMi
 from memory.constants import DEFAULT_IMPORTANCE
 from memory.models import EpisodicMemory
 from memory.services import episodic_delete, episodic_edit, episodic_write, memory_restore
-from memory.services.episodic import KIND
+from memory.services.twins import KIND
 
 if TYPE_CHECKING:
     from django.http import HttpRequest

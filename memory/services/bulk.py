@@ -18,7 +18,6 @@ from memory.live import episodic_max_rows
 from memory.models import EpisodicMemory
 from memory.results import EpisodicResult, Refusal
 from memory.services.episodic import (
-    KIND,
     EpisodicDraft,
     Prepared,
     created_event,
@@ -29,6 +28,7 @@ from memory.services.episodic import (
     store_full,
 )
 from memory.services.locks import home_locked
+from memory.services.twins import KIND
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace

@@ -13,25 +13,18 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
-from crewsite.embeddings.service import Embedding, embed_document, get_embedder
+from crewsite.embeddings.service import Embedding, embed_document
 from crewsite.search.collections import collection_name
 from crewsite.search.service import (
-    candidates,
     document_delete,
     document_put,
     documents_delete_many,
-    nearest,
 )
 from crewsite.security.events import event_record, event_row, events_record_many
 from crewsite.security.models import MemoryEvent
 from crewsite.security.text import clean, folded_hash
-from memory.changes import Disagreement, disagreement, is_mostly_latin
 from memory.constants import (
     DEFAULT_IMPORTANCE,
-    NEIGHBOURS_LOOKED_AT,
-    STATE_MIN_COSINE,
-    STATES_LOOKED_AT,
-    thresholds_for,
 )
 from memory.live import episodic_max_rows
 from memory.models import EpisodicMemory, ReviewItem
@@ -40,14 +33,13 @@ from memory.rules import clamp_importance, importance_refusal, tags_of, text_ref
 from memory.services.gate import gate, refusal_record
 from memory.services.locks import home_locked
 from memory.services.review import review_add
-from memory.single_facts import changed, over
+from memory.services.twins import KIND, Twin, twin_find
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
     from crewsite.rows import RowGuard
     from crewsite.security.origin import Origin
 
-KIND = "episodic"
 CAPACITY = "capacity"
 SUMMARY_CHARS = 120
 _HOME_STATE = """
@@ -79,14 +71,6 @@ class Prepared:
     created_at: dt.datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """A live row that says nearly the same; `differs_in` None means it says just the same."""
-
-    row: EpisodicMemory
-    differs_in: Disagreement | None = None
-
-
 def episodic_write(
     *,
     home: Workspace,
@@ -115,7 +99,7 @@ def episodic_write(
     embedding = None if defer_embedding else embed_document(prepared.text)
     with home_locked(home):
         exact_id, live = _home_state(home, prepared.folded_hash)
-        twin = _find_twin(home, prepared, embedding, exact_id)
+        twin = twin_find(home, prepared.text, embedding, exact_id=exact_id)
         if twin is not None and twin.differs_in is None:
             return _dedupe(twin.row, prepared, home=home, origin=origin, now=now, preserve=preserve)
         if preserve and live >= episodic_max_rows():
@@ -289,21 +273,6 @@ def store_full(prepared: Prepared, *, home: Workspace, origin: Origin) -> Episod
     return EpisodicResult("refused", None, refusal.code, refusal.message, prepared.dropped_tags)
 
 
-def near_twins(home: Workspace, text: str, embedding: Embedding | None) -> list[Twin]:
-    """Live rows nearer than the model's threshold, nearest first.
-    Matches that are tombstoned meanwhile are skipped.
-    """
-    if embedding is None:
-        return []
-    limits = thresholds_for(get_embedder().model_id)
-    if limits.latin_only and not is_mostly_latin(text):
-        return []
-    found = nearest(collection=collection_name(KIND, home.pk), embedding=embedding, k=NEIGHBOURS_LOOKED_AT)
-    ids = [object_id for object_id, cosine in found if cosine > limits.near_duplicate]
-    rows = EpisodicMemory.objects.filter(home=home).in_bulk(ids) if ids else {}
-    return [Twin(rows[pk], disagreement(text, rows[pk].text)) for pk in ids if pk in rows]
-
-
 def evict_over_cap(
     *, home: Workspace, origin: Origin, now: dt.datetime, keep: tuple[int, ...], live: int
 ) -> list[MemoryEvent]:
@@ -331,36 +300,6 @@ def evict_over_cap(
         )
         for pk, text in victims.items()
     ]
-
-
-def _find_twin(
-    home: Workspace, prepared: Prepared, embedding: Embedding | None, exact_id: int | None
-) -> Twin | None:
-    """An exact duplicate, else the nearest row that says the same, else the nearest that disagrees, else the
-    one that tells the state before a change.
-    """
-    if exact_id is not None:
-        return Twin(EpisodicMemory.objects.get(pk=exact_id))
-    twins = near_twins(home, prepared.text, embedding)
-    same = next((twin for twin in twins if twin.differs_in is None), None)
-    return same or next(iter(twins), None) or _outdated(home, prepared.text, embedding)
-
-
-def _outdated(home: Workspace, text: str, embedding: Embedding | None) -> Twin | None:
-    """The newest row that tells a state which this text says has changed: another job, another home."""
-    for topic in changed(text):
-        found = candidates(
-            collection=collection_name(KIND, home.pk),
-            query=topic.query,
-            k=STATES_LOOKED_AT,
-            embedding=embedding,
-        )
-        near = [hit.object_id for hit in found.hits if hit.cosine is None or hit.cosine >= STATE_MIN_COSINE]
-        rows = EpisodicMemory.objects.filter(home=home, pk__in=near).order_by("-created_at", "-pk")
-        told = next((row for row in rows if over(topic, row.text, change=text)), None)
-        if told is not None:
-            return Twin(told, "state")
-    return None
 
 
 def _dedupe(

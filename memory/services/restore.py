@@ -18,6 +18,7 @@ from memory.services import episodic, semantic
 from memory.services.documents import document_restore
 from memory.services.gate import gate, refusal_record
 from memory.services.locks import home_locked
+from memory.services.twins import KIND, near_twins
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User
@@ -93,7 +94,7 @@ def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> Rest
 
 
 def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> RestoreResult:
-    refusal = gate(row.text, home=row.home, memory_type=episodic.KIND, origin=origin)
+    refusal = gate(row.text, home=row.home, memory_type=KIND, origin=origin)
     if refusal is not None:
         return RestoreResult("refused", None, refusal.code, refusal.message)
     embedding = embed_document(row.text)
@@ -102,15 +103,15 @@ def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> R
         if not row.is_deleted:
             return RestoreResult("unchanged", row, message=IN_FORCE)
         exact = EpisodicMemory.objects.filter(home=row.home, folded_hash=row.folded_hash).first()
-        near = [] if exact else episodic.near_twins(row.home, row.text, embedding)
+        near = [] if exact else near_twins(row.home, row.text, embedding)
         twin = exact or next((twin.row for twin in near if twin.differs_in is None), None)
         if twin is not None:
             reason = f"Episode {twin.pk} says the same."
-            return _refused(row, episodic.KIND, row.text, "duplicate", reason, origin)
+            return _refused(row, KIND, row.text, "duplicate", reason, origin)
         row.clear_deleted()
         row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
         episodic.index_put(row, embedding)
-        _record(row, episodic.KIND, None, row.text, origin)
+        _record(row, KIND, None, row.text, origin)
         live = EpisodicMemory.objects.filter(home=row.home).count()
         evicted = episodic.evict_over_cap(home=row.home, origin=origin, now=now, keep=(row.pk,), live=live)
         events_record_many(evicted)

@@ -1,0 +1,75 @@
+"""Which live episode says what a new text says, or what it says is over. Reads only; what a write does about
+it is `episodic`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crewsite.embeddings.service import get_embedder
+from crewsite.search.collections import collection_name
+from crewsite.search.service import candidates, nearest
+from memory.changes import Disagreement, disagreement, is_mostly_latin
+from memory.constants import NEIGHBOURS_LOOKED_AT, STATE_MIN_COSINE, STATES_LOOKED_AT, thresholds_for
+from memory.models import EpisodicMemory
+from memory.single_facts import changed, over
+
+if TYPE_CHECKING:
+    from crewsite.accounts.models import Workspace
+    from crewsite.embeddings.service import Embedding
+
+KIND = "episodic"
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A live row that says nearly the same; `differs_in` None means it says just the same."""
+
+    row: EpisodicMemory
+    differs_in: Disagreement | None = None
+
+
+def twin_find(
+    home: Workspace, text: str, embedding: Embedding | None, *, exact_id: int | None
+) -> Twin | None:
+    """An exact duplicate, else the nearest row that says the same, else the nearest that disagrees, else the
+    one that tells the state before a change.
+    """
+    if exact_id is not None:
+        return Twin(EpisodicMemory.objects.get(pk=exact_id))
+    twins = near_twins(home, text, embedding)
+    same = next((twin for twin in twins if twin.differs_in is None), None)
+    return same or next(iter(twins), None) or _outdated(home, text, embedding)
+
+
+def _outdated(home: Workspace, text: str, embedding: Embedding | None) -> Twin | None:
+    """The newest row that tells a state which this text says has changed: another job, another home."""
+    for topic in changed(text):
+        found = candidates(
+            collection=collection_name(KIND, home.pk),
+            query=topic.query,
+            k=STATES_LOOKED_AT,
+            embedding=embedding,
+        )
+        near = [hit.object_id for hit in found.hits if hit.cosine is None or hit.cosine >= STATE_MIN_COSINE]
+        rows = EpisodicMemory.objects.filter(home=home, pk__in=near).order_by("-created_at", "-pk")
+        told = next((row for row in rows if over(topic, row.text, change=text)), None)
+        if told is not None:
+            return Twin(told, "state")
+    return None
+
+
+def near_twins(home: Workspace, text: str, embedding: Embedding | None) -> list[Twin]:
+    """Live rows nearer than the model's threshold, nearest first.
+    Matches that are tombstoned meanwhile are skipped.
+    """
+    if embedding is None:
+        return []
+    limits = thresholds_for(get_embedder().model_id)
+    if limits.latin_only and not is_mostly_latin(text):
+        return []
+    found = nearest(collection=collection_name(KIND, home.pk), embedding=embedding, k=NEIGHBOURS_LOOKED_AT)
+    ids = [object_id for object_id, cosine in found if cosine > limits.near_duplicate]
+    rows = EpisodicMemory.objects.filter(home=home).in_bulk(ids) if ids else {}
+    return [Twin(rows[pk], disagreement(text, rows[pk].text)) for pk in ids if pk in rows]
