@@ -53,10 +53,11 @@ def _outdated(home: Workspace, text: str, embedding: Embedding | None) -> Twin |
             embedding=embedding,
         )
         near = [hit.object_id for hit in found.hits if hit.cosine is None or hit.cosine >= STATE_MIN_COSINE]
-        rows = EpisodicMemory.objects.filter(home=home, pk__in=near).order_by("-created_at", "-pk")
-        told = next((row for row in rows if over(topic, row.text, change=text)), None)
+        live = EpisodicMemory.objects.filter(home=home, pk__in=near).order_by("-created_at", "-pk")
+        texts = live.values_list("pk", "text")
+        told = next((pk for pk, said in texts if over(topic, said, change=text)), None)
         if told is not None:
-            return Twin(told, "state")
+            return Twin(EpisodicMemory.objects.get(pk=told), "state")
     return None
 
 
