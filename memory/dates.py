@@ -37,6 +37,12 @@ _LEADS: Final = frozenset(
 )
 _WORD: Final = re.compile(r"\w+")
 _ISO: Final = re.compile(r"\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?\b")
+# 5/7/2023 is the fifth of July to most of the world and the seventh of May to Americans.
+_SLASHED: Final = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])")
+_DOTTED: Final = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.]*\d)")
+_EAST_ASIAN: Final = re.compile(
+    r"(?:(\d{4})\s*[年년]\s*)?(?<!\d)(\d{1,2})\s*[月월](?:\s*(\d{1,2})\s*[日일])?"
+)
 _DAY: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª)?")
 _YEAR: Final = re.compile(r"(?:19|20)\d{2}")
 _LINKS: Final = frozenset({"of", "de", "the", "di"})
@@ -72,18 +78,22 @@ def _told_about(date: dt.date, first: dt.date, last: dt.date) -> bool:
 
 
 def named_dates(question: str) -> tuple[NamedDate, ...]:
-    """Every date a question names by its month, in words or as 2023-05 and 2023-05-07."""
-    found = [_iso(match) for match in _ISO.finditer(question)]
+    """Every date a question names by its month, in words or figures: 2023-05, 2023-05-07, 7.5.2023, 7/5/2023
+    (read both ways), 2023年5月7日.
+    """
+    found = [_dated(*match.groups()) for match in (*_ISO.finditer(question), *_EAST_ASIAN.finditer(question))]
+    for first, second, year in (match.groups() for match in _SLASHED.finditer(question)):
+        found += [_dated(year, second, first), _dated(year, first, second)]
+    found += [_dated(*reversed(match.groups())) for match in _DOTTED.finditer(question)]
     words = _WORD.findall(question.casefold())
     found += [_spelled(words, place) for place, word in enumerate(words) if word in MONTHS]
     return tuple(dict.fromkeys(named for named in found if named is not None))
 
 
-def _iso(match: re.Match[str]) -> NamedDate | None:
-    year, month, day = match.groups()
+def _dated(year: str | None, month: str, day: str | None) -> NamedDate | None:
     if not 1 <= int(month) <= len(_NAMES):
         return None
-    return NamedDate(int(month), int(day) if day else None, int(year))
+    return NamedDate(int(month), int(day) if day else None, int(year) if year else None)
 
 
 def _spelled(words: Sequence[str], place: int) -> NamedDate | None:
