@@ -1,5 +1,5 @@
-"""What a person does to a whole conversation: rename, pin, archive, delete, export. Each is a form that works
-without scripts too; the page asks for the fresh list instead of a redirect."""
+"""What a person does to a whole conversation: rename, pin, archive, delete, export; and one message to copy.
+Each form works without scripts too; the page asks for the fresh list instead of a redirect."""
 
 from __future__ import annotations
 
@@ -94,3 +94,11 @@ def export(request: HttpRequest, conversation_id: UUID, form: str) -> HttpRespon
     name = f"{slugify(found.title)[:60] or 'conversation'}.{form}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(write(found), content_type=f"{media_type}; charset=utf-8", headers=headers)
+
+
+@require_GET
+@login_required
+def message_text(request: HttpRequest, conversation_id: UUID, seq: int) -> HttpResponse:
+    """A message as it was written, for copying: its Markdown, not what was made of it."""
+    message = get_object_or_404(_mine(request, conversation_id).messages, seq=seq)
+    return HttpResponse(message.content, content_type="text/plain; charset=utf-8")

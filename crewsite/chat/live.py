@@ -61,9 +61,11 @@ class LiveTurn:
             self._timer = asyncio.get_running_loop().call_later(COALESCE_S, self.flush)
 
     def add_tool(self, call: dict[str, Any]) -> None:
-        """A tool call that started or changed; text before it goes out first."""
+        """A tool call that started or changed; text before it goes out first. `at` is how much there was when
+        it started."""
         self.flush()
         call = storable_value(call)
+        call["at"] = self.tools.get(call["id"], {}).get("at", self._length)
         self.tools[call["id"]] = call
         self._publish(tool_frame(self.turn_id, call))
 

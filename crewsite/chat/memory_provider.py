@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crewsite.chat.constants import MEMORY_HITS, TOOL_SUMMARY_CHARS
 from crewsite.chat.keeping import TOOL_NAMES, keep
 from crewsite.chat.models import Turn
+from crewsite.chat.packet_page import LIMITS
 from crewsite.chat.relevance import worth_showing
 from crewsite.llm.constants import CONNECT_HINT, MEMORY_MODEL
 from crewsite.search.recall import Recall, search_all
@@ -53,7 +54,8 @@ def recall_markdown(found: Recall, *, nothing: str = NOTHING_FOUND) -> str:
         shown = text if len(text) <= HIT_CHARS else text[: HIT_CHARS - 1] + "…"
         lines.append(f"- {shown} `[{hit.citation}]`{day}")
     if found.degraded:
-        lines += ["", f"The search was limited: {', '.join(found.degraded)}."]
+        limits = "; ".join(LIMITS.get(code, code.replace("_", " ")) for code in found.degraded)
+        lines += ["", f"The search was limited: {limits}."]
     return "\n".join(lines)
 
 

@@ -153,6 +153,7 @@ def tool_frame(turn_id: UUID, call: dict[str, Any]) -> Frame:
         result=call.get("summary", ""),
         data=call.get("data", {}),
         choices=call.get("choices", []) if call["state"] == "asking" else [],
+        at=call.get("at"),
     )
 
 

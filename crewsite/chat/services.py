@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from crewsite.chat.answers import answer_html
 from crewsite.chat.constants import INTERRUPTED, STALE_QUEUED_S, STALE_TURN_S
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.chat.questions import questions_close
@@ -335,7 +336,7 @@ def _close(
     first_token_at: datetime | None = None,
 ) -> Turn:
     """Only an open turn closes; a second closing leaves the first as it was."""
-    html = None if text is None else render_markdown(clean(text))
+    html = None if text is None else answer_html(clean(text), tool_calls or ())
     with transaction.atomic():
         claimed = Turn.objects.filter(pk=turn_id, state__in=[Turn.State.QUEUED, Turn.State.RUNNING]).update(
             state=state,

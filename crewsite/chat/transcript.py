@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Q
 
+from crewsite.chat.answers import answer_html
 from crewsite.chat.models import Turn
 from crewsite.conversations.branches import Versions, versions_of
 from crewsite.conversations.models import Message
-from crewsite.conversations.rendering import render_markdown
 from lessons.models import Lesson
 from memory.models import EpisodicMemory, SemanticMemory
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 TRANSCRIPT_ROWS: Final = 200
 UNDOABLE: Final[dict[str, Any]] = {"lesson": Lesson, "semantic": SemanticMemory, "episodic": EpisodicMemory}
 ENDED_BADLY: Final = (Turn.State.FAILED, Turn.State.CANCELLED)
+QUIET: Final = frozenset({"stopped", "length"})
 ENDINGS: Final = {
     "stopped": "Stopped.",
     "interrupted": "Interrupted: the server went away during this answer.",
@@ -39,6 +40,7 @@ class Line:
     turn: Turn | None
     cards: list[str] = field(default_factory=list)  # frames of tool calls as JSON, drawn by the page's script
     problem: str = ""
+    is_quiet: bool = False  # it ended as it was told to; no alarm
     can_retry: bool = False
     versions: Versions | None = None
 
@@ -68,7 +70,22 @@ def transcript(conversation: Conversation, *, whole: bool = False) -> Transcript
         for message in messages
         if not _still_running(answered.get(message.pk))
     ]
+    lines = _answers_after_questions(lines)
     return Transcript(lines, messages[-1].seq if messages else 0, active, has_earlier)
+
+
+def _answers_after_questions(lines: list[Line]) -> list[Line]:
+    """A question that was asked while an earlier one was still answered does not come between the two."""
+    answers = {line.turn.pk: line for line in lines if line.turn and line.message.role != Message.Role.USER}
+    asked = {line.turn.pk for line in lines if line.turn and line.message.role == Message.Role.USER}
+    ordered: list[Line] = []
+    for line in lines:
+        if line.message.role == Message.Role.USER:
+            answer = answers.get(line.turn.pk) if line.turn else None
+            ordered += [line, answer] if answer else [line]
+        elif line.turn is None or line.turn.pk not in asked:
+            ordered.append(line)
+    return ordered
 
 
 def _still_running(turn: Turn | None) -> bool:
@@ -106,6 +123,7 @@ def _card(call: dict[str, Any], gone: set[tuple[str, int]]) -> str:
             "args": call.get("args_summary", ""),
             "result": call.get("summary", ""),
             "data": data,
+            "at": call.get("at"),
             "gone": (data.get("kind"), data.get("id")) in gone,
         }
     )
@@ -133,9 +151,10 @@ def _line(
         problem = problem or answered.error
     return Line(
         message,
-        render_markdown(message.content),
+        answer_html(message.content, message.tool_calls),
         answered,
         cards=[_card(call, gone) for call in _calls(message)],
         problem=problem,
+        is_quiet=message.finish_reason in QUIET,
         can_retry=bool(problem) and answered is not None and answered.retryable,
     )

@@ -18,6 +18,7 @@ urlpatterns = [
     path("<uuid:conversation_id>/archive/", conversation_views.archive, name="archive"),
     path("<uuid:conversation_id>/delete/", conversation_views.delete, name="delete"),
     path("<uuid:conversation_id>/export.md", conversation_views.export, {"form": "md"}, name="export_md"),
+    path("<uuid:conversation_id>/messages/<int:seq>/", conversation_views.message_text, name="message_text"),
     path(
         "<uuid:conversation_id>/export.json", conversation_views.export, {"form": "json"}, name="export_json"
     ),

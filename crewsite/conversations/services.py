@@ -197,5 +197,6 @@ def title_propose(text: str) -> str:
             break
     words = " ".join(first.split()[:TITLE_PROPOSED_WORDS])
     if len(words) > TITLE_PROPOSED_CHARS:
-        words = words[: TITLE_PROPOSED_CHARS - 1].rsplit(" ", 1)[0] + "…"
-    return words.rstrip(" .,;:")
+        return words[: TITLE_PROPOSED_CHARS - 1].rsplit(" ", 1)[0].rstrip(" .,;:") + "…"
+    words = words.rstrip(" .,;:")
+    return f"{words}…" if len(first.split()) > TITLE_PROPOSED_WORDS else words

@@ -55,6 +55,20 @@ def test_a_stranger_and_a_fellow_member_get_404_and_change_nothing(
     assert (talk.title, talk.pinned, talk.archived_at) == ("Mooring lines", False, None)
 
 
+def test_a_message_is_copied_as_it_was_written(talk: Conversation, alice: User, bob: User) -> None:
+    message_append(conversation=talk, role=Message.Role.ASSISTANT, content="**a bowline** <b>")
+    address = reverse("chat:message_text", args=[talk.pk, 3])
+    answer = client_of(alice).get(address)
+    assert (answer.content.decode(), answer["Content-Type"]) == (
+        "**a bowline** <b>",
+        "text/plain; charset=utf-8",
+    )
+    assert client_of(bob).get(address).status_code == 404
+    for seq in (4, 10**30):
+        missing = reverse("chat:message_text", args=[talk.pk, seq])
+        assert client_of(alice).get(missing).status_code == 404
+
+
 def test_pinning_and_archiving_go_both_ways(talk: Conversation, alice: User) -> None:
     client = client_of(alice)
     client.post(url(talk, "pin"), {"on": "1"})

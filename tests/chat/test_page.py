@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from crewsite.accounts.models import Membership, Role, User, Workspace
 from crewsite.chat.models import Turn
+from crewsite.chat.services import turn_begin, turn_finish, turn_start
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.services import message_update
 from lessons.models import Lesson
@@ -276,6 +277,29 @@ def test_the_rows_of_a_packet_lead_to_their_pages(talk: Conversation, alice: Use
     address = reverse("chat:turn_context", args=[exchange(talk, packet=PACKET).pk])
     link = f"{reverse('dashboard:cited', args=['les:7'])}?workspace={talk.workspace.slug}"
     assert link in signed_in(alice).get(address).content.decode()
+
+
+def test_an_answer_follows_its_question_whatever_was_asked_meanwhile(talk: Conversation, alice: User) -> None:
+    first, _ = turn_start(conversation=talk, user=alice, text="first question", client_key="1")
+    turn_start(conversation=talk, user=alice, text="second question", client_key="2")
+    turn_begin(turn_id=first.pk)
+    turn_finish(turn_id=first.pk, text="first answer")
+    page = signed_in(alice).get(reverse("chat:conversation", args=[talk.pk])).content.decode()
+    places = [page.index(f">{text}<") for text in ("first question", "first answer", "second question")]
+    assert places == sorted(places)
+
+
+def test_a_call_is_shown_where_it_happened(talk: Conversation, alice: User) -> None:
+    turn, _ = turn_start(conversation=talk, user=alice, text="go", client_key="1")
+    turn_begin(turn_id=turn.pk)
+    call = {"id": "c", "name": "learn_add", "state": "done", "args_summary": "", "at": 6}
+    closed = turn_finish(turn_id=turn.pk, text="before\n\nafter", tool_calls=[call])
+    html = '<p>before</p>\n<div class="call-mark"></div><p>after</p>'
+    assert closed.assistant_message is not None
+    assert html in closed.assistant_message.content_html
+    page = signed_in(alice).get(reverse("chat:conversation", args=[talk.pk])).content.decode()
+    assert html in page
+    assert '"at": 6' in unescape(page)
 
 
 def test_a_citation_in_an_answer_is_a_link(talk: Conversation, alice: User) -> None:

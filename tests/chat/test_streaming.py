@@ -41,6 +41,17 @@ async def test_text_before_a_tool_is_told_before_the_tool() -> None:
     assert [item["type"] for item in sent] == ["delta", "tool"]
 
 
+async def test_a_call_stays_where_it_started() -> None:
+    sent: list[Frame] = []
+    live = LiveTurn(uuid4(), sent.append)
+    live.add_text("before")
+    for state in ("running", "done"):
+        live.add_tool({"id": "1", "name": "t", "state": state, "args_summary": ""})
+        live.add_text("after")
+    assert [item["at"] for item in sent if item["type"] == "tool"] == [6, 6]
+    assert live.tool_calls[0]["at"] == 6
+
+
 @given(st.lists(st.text(max_size=300), max_size=30))
 def test_the_pieces_make_the_whole_text_in_order(pieces: list[str]) -> None:
     async def play() -> tuple[list[Frame], str]:

@@ -91,6 +91,32 @@ def test_the_same_text_gives_the_same_bytes() -> None:
     assert render_markdown(text) == render_markdown(text)
 
 
+MARK = '<div class="call-mark"></div>'
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "rendered"),
+    [
+        ("one\n\ntwo", [3], f"<p>one</p>\n{MARK}<p>two</p>\n"),
+        ("one\n\ntwo", [0], f"{MARK}<p>one</p>\n<p>two</p>\n"),
+        ("one\n\ntwo", [8], f"<p>one</p>\n<p>two</p>\n{MARK}"),
+        ("one\n\ntwo", [3, 3], f"<p>one</p>\n{MARK}{MARK}<p>two</p>\n"),
+        ("", [0], MARK),
+        ("- one\n- two\n\nthree", [6], f"<ul>\n<li>one</li>\n<li>two</li>\n</ul>\n{MARK}<p>three</p>\n"),
+    ],
+)
+def test_a_mark_stands_before_the_block_that_comes_after_its_place(
+    text: str, places: list[int], rendered: str
+) -> None:
+    assert render_markdown(text, marks=places) == rendered
+
+
+def test_columns_keep_their_alignment() -> None:
+    rendered = render_markdown("| a | b |\n| --- | ---: |\n| 1 | 2 |")
+    assert '<td align="right">2</td>' in rendered
+    assert "style" not in rendered
+
+
 def cited(text: str) -> list[str]:
     return re.findall(r'href="/memory/cited/([^"]+)/"', render_markdown(text))
 

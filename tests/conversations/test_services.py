@@ -92,7 +92,7 @@ def test_a_title_is_one_line_of_at_most_200_characters(alice: User, home: Worksp
     [
         ("How do I deploy? It fails.", "How do I deploy?"),
         ("# Fix the *build*\nplease", "Fix the build"),
-        ("one two three four five six seven eight nine ten", "one two three four five six seven eight"),
+        ("one two three four five six seven eight nine ten", "one two three four five six seven eight…"),
         ("", ""),
         ("x" * 300, "x" * 59 + "…"),
         ("Hi! Please look at the release notes. Thanks.", "Hi! Please look at the release notes"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -320,6 +321,79 @@ def test_nothing_jumps_while_an_answer_streams(chat: Chat) -> None:
     expect(chat.answer).to_contain_text("A line of text 7.")
     expect(chat.answer.locator(".msg-body > p")).to_have_count(8)
     assert chat.page.evaluate("window.shifts") < 0.02
+
+
+def test_markdown_is_read_while_it_streams_and_stays_where_it_was(chat: Chat) -> None:
+    gate = threading.Event()
+    written = (
+        "## Ways\n\n1. a **loop**\n2. `map`\n\n```python\nfor x in y:\n    pass\n```\n\n"
+        "| a | b |\n| --- | --- |\n| 1 | 2 |\n\nThat is all."
+    )
+    chat.llm.queue.append(
+        Reply(
+            chunks=[*re.findall(r".{1,4}", written, re.DOTALL), " "],
+            gate=gate,
+            gate_after=len(written) // 4 + 1,
+        )
+    )
+    chat.new("Show me")
+    body = chat.answer.locator(".msg-body")
+    expect(body).to_contain_text("That is all.")
+    expect(body).to_have_attribute("data-streaming", "")
+    parts = "h2, li, strong, code, pre, td, p"
+    streamed = body.locator(parts).evaluate_all(
+        "(all) => all.map((one) => one.tagName + one.textContent.trim())"
+    )
+    tops = body.locator(parts).evaluate_all(
+        "(all) => all.map((one) => Math.round(one.getBoundingClientRect().top))"
+    )
+    gate.set()
+    chat.ended()
+    assert (
+        body.locator(parts).evaluate_all("(all) => all.map((one) => one.tagName + one.textContent.trim())")
+        == streamed
+    )
+    after = body.locator(parts).evaluate_all(
+        "(all) => all.map((one) => Math.round(one.getBoundingClientRect().top))"
+    )
+    assert max(abs(now - then) for now, then in zip(after, tops, strict=True)) <= 2
+
+
+def test_a_tool_call_stands_where_it_happened_now_and_later(chat: Chat) -> None:
+    chat.new('[script:learn rule="Always coil the lines"]')
+    chat.ended()
+    order = (
+        "(body) => [...body.children].map((one) => one.matches('.cards') ? 'card' : one.textContent.trim())"
+    )
+    for _ in range(2):
+        expect(chat.answer.locator(".tool")).to_contain_text("Lesson saved")
+        assert chat.answer.locator(".msg-body").evaluate(order) == [
+            "Before the tool.",
+            "card",
+            "and the answer goes on.",
+        ]
+        chat.page.reload()
+
+
+def test_the_newest_line_stays_in_view_and_a_reader_is_left_alone(chat: Chat) -> None:
+    lines = [f"A line of text {n}.\n\n" for n in range(60)]
+    chat.llm.queue.append(Reply(chunks=lines, delay_s=0.02))
+    chat.new("a long one")
+    expect(chat.answer).to_contain_text("A line of text 59.")
+    chat.say('[script:learn rule="Always scrub the deck"]')
+    expect(chat.answer.locator(".tool")).to_contain_text("Lesson saved")
+    chat.ended()
+    box = "document.querySelector('#messages')"
+    chat.page.wait_for_function(f"{box}.scrollHeight - {box}.scrollTop - {box}.clientHeight < 2")
+    chat.llm.queue.append(Reply(chunks=lines, delay_s=0.03))
+    chat.say("and another")
+    expect(chat.answer).to_contain_text("A line of text 5.")
+    chat.page.mouse.move(700, 300)
+    chat.page.mouse.wheel(0, -600)
+    expect(chat.page.locator("#jump")).to_be_visible()
+    at = chat.page.locator("#messages").evaluate("(box) => box.scrollTop")
+    chat.ended()
+    assert abs(chat.page.locator("#messages").evaluate("(box) => box.scrollTop") - at) < 2
 
 
 def test_hostile_text_is_inert_wherever_it_comes_from(chat: Chat) -> None:

@@ -8,21 +8,28 @@ import * as thread from "./thread.js";
 
 const UNDO_WAIT_MS = 8000;
 
-function textOf(message) {
-  return thread.sourceOf.get(message) ?? message.querySelector(".msg-body").innerText.trim();
+// A message as it was written: of a stored answer the page has only what was made of it.
+async function textOf(message) {
+  const body = message.querySelector(".msg-body");
+  if (body.classList.contains("plain")) return body.textContent;
+  if (!thread.sourceOf.has(message) && message.dataset.seq) {
+    const answer = await fetch(`messages/${message.dataset.seq}/`, { credentials: "same-origin" });
+    if (answer.ok && !answer.redirected) thread.sourceOf.set(message, await answer.text());
+  }
+  return thread.sourceOf.get(message) ?? body.innerText.trim();
 }
 
 // What is marked in a message, or all of it.
-function chosenText(message) {
+async function chosenText(message) {
   const marked = getSelection();
   return marked && !marked.isCollapsed && message.contains(marked.anchorNode) ? marked.toString() : textOf(message);
 }
 
 export function messageActs({ connection, edit, showVersion }) {
   return {
-    copy: (message, button) => copyText(textOf(message), button),
+    copy: async (message, button) => copyText(await textOf(message), button),
     context: (message) => openContext(message.dataset.turn),
-    remember: (message) => connection.send("command", { text: `/remember ${chosenText(message).trim()}` }),
+    remember: async (message) => connection.send("command", { text: `/remember ${(await chosenText(message)).trim()}` }),
     retry: (message) => connection.send("retry", { turn: message.dataset.turn }),
     edit: (message) => startEdit(message, (text) => edit(message, text)),
     before: (_message, button) => showVersion(button),

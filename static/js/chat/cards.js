@@ -2,11 +2,11 @@
 import { fromTemplate, make, setIcon, show } from "./dom.js";
 
 const TOOLS = {
-  learn_add: { doing: "Saving a lesson…", done: "Lesson", icon: "lesson" },
-  memory_remember: { doing: "Remembering…", done: "Memory", icon: "bookmark" },
-  learn_list: { doing: "Reading the lessons…", done: "Read the lessons", icon: "lesson" },
-  learn_remove: { doing: "Removing a lesson…", done: "Lesson removed", icon: "lesson" },
-  memory_recall: { doing: "Searching memory…", done: "Searched memory", icon: "search" },
+  learn_add: { asks: "Save this lesson?", doing: "Saving a lesson…", done: "Lesson", denied: "Lesson not saved", icon: "lesson" },
+  memory_remember: { asks: "Remember this?", doing: "Remembering…", done: "Memory", denied: "Not remembered", icon: "bookmark" },
+  learn_list: { asks: "Read the lessons?", doing: "Reading the lessons…", done: "Read the lessons", icon: "lesson" },
+  learn_remove: { asks: "Remove this lesson?", doing: "Removing a lesson…", done: "Lesson removed", denied: "Lesson kept", icon: "lesson" },
+  memory_recall: { asks: "Search memory?", doing: "Searching memory…", done: "Searched memory", icon: "search" },
 };
 const LESSON_OUTCOMES = {
   inserted: "Lesson saved",
@@ -35,11 +35,18 @@ const asText = (value) => (value == null ? "" : typeof value === "string" ? valu
 export function fillCard(card, frame) {
   const data = frame.data ?? {};
   const tool = TOOLS[frame.name] ?? { doing: `${frame.name}…`, done: frame.name, icon: "tool" };
-  const broken = frame.state === "failed" || frame.state === "denied";
-  setIcon(card.querySelector(".tool-icon"), broken ? "alert" : frame.state === "asking" ? "shield" : tool.icon);
+  const icons = { failed: "alert", asking: "shield", denied: "shield" };
+  setIcon(card.querySelector(".tool-icon"), icons[frame.state] ?? tool.icon);
   card.dataset.state = frame.state ?? "done";
-  const titles = { running: tool.doing, asking: `Allow “${frame.name}”?`, denied: `Not allowed: ${frame.name}` };
+  if (frame.at != null) card.dataset.at = frame.at;
+  const titles = {
+    running: tool.doing,
+    asking: tool.asks ?? `Allow “${frame.name}”?`,
+    denied: tool.denied ?? `Not allowed: ${frame.name}`,
+    failed: `Failed: ${tool.done}`,
+  };
   card.querySelector(".tool-title").textContent = titles[frame.state] ?? tool.done;
+  say(card, given(frame.args));
   fillDetails(card, frame);
   fillChoices(card, frame);
   if (!OPEN.has(frame.state) && data.outcome) fillOutcome(card, frame);
@@ -51,26 +58,39 @@ function fillChoices(card, frame) {
   const row = card.querySelector(".tool-choices");
   const choices = frame.state === "asking" ? frame.choices ?? [] : [];
   row.replaceChildren(...choices.map((choice) => {
-    const button = make("button", `btn btn-s${choice.allows ? " btn-primary" : ""}`, choice.label);
+    const button = make("button", `btn btn-s${choice === choices[0] && choice.allows ? " btn-primary" : ""}`, choice.label);
     button.type = "button";
     Object.assign(button.dataset, { act: "answer", call: frame.id, choice: choice.id });
     return button;
   }));
   show(row, choices.length > 0);
-  if (choices.length) card.querySelector(".tool-more").open = true;
+  card.querySelector(".tool-more").open = choices.length > 0 && !given(frame.args);
 }
 
 function fillDetails(card, frame) {
-  const parts = frame.args ? [asText(frame.args), asText(frame.result)].filter(Boolean) : [];
-  card.querySelector(".tool-pre").textContent = parts.join("\n\n");
+  const parts = [asText(frame.args), frame.args || frame.id ? asText(frame.result) : ""].filter(Boolean);
+  const lines = parts.join("\n\n").split("\n");
+  const isDiff = lines.some((line) => line.startsWith("@@ "));
+  card.querySelector(".tool-pre").replaceChildren(...lines.flatMap((line) => [isDiff ? diffLine(line) : line, "\n"]));
   show(card.querySelector(".tool-more"), parts.length > 0);
 }
 
-// What the tool was given to keep, in words; its arguments come as JSON that may have been cut short.
+function diffLine(line) {
+  const kind = { "+": "diff-added", "-": "diff-removed" }[line[0]];
+  return kind ? make("span", kind, line) : line;
+}
+
+function say(card, said) {
+  const text = card.querySelector(".tool-text");
+  text.textContent = said ?? "";
+  show(text, Boolean(said));
+}
+
+// What the tool was given, in words; its arguments come as JSON that may have been cut short.
 function given(args) {
   try {
-    const { text, key, value } = JSON.parse(args);
-    return text || (key ? `${key} = ${asText(value)}` : "");
+    const { rule, text, query, key, value } = JSON.parse(args);
+    return rule || text || query || (key ? `${key} = ${asText(value)}` : "");
   } catch {
     return "";
   }
@@ -89,10 +109,7 @@ function fillOutcome(card, frame) {
   setIcon(card.querySelector(".tool-icon"), saved ? (isLesson ? "lesson" : "bookmark") : "alert");
   card.querySelector(".tool-title").textContent = label;
   const sentence = asText(frame.result).replace(/^(Lesson saved|Fact saved|Fact already known|Saved|Not saved|Not stored): /, "");
-  const said = saved ? data.rule || given(frame.args) || sentence : data.message || sentence;
-  const text = card.querySelector(".tool-text");
-  text.textContent = said ?? "";
-  show(text, Boolean(said));
+  say(card, saved ? data.rule || given(frame.args) || sentence : data.message || sentence);
   const undo = card.querySelector("[data-act=undo]");
   show(undo, data.id != null && UNDOABLE.has(data.outcome));
   undo.dataset.kind = data.kind ?? "";

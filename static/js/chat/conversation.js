@@ -1,6 +1,7 @@
 // One live conversation: turns what a person does into frames, and frames into what the page shows.
 import { messageActs } from "./acts.js";
 import { announce } from "./announce.js";
+import { answerOf, forget, liveTurns, placeCards } from "./answers.js";
 import { drawStoredCards } from "./cards.js";
 import { setUpComposer, takeFirstMessage } from "./composer.js";
 import { byId, make, show } from "./dom.js";
@@ -46,8 +47,9 @@ export function startConversation() {
   }
 
   function drawLines() {
-    for (const turn of running) thread.answerOf(turn);
+    for (const turn of running) answerOf(turn);
     drawStoredCards(inner);
+    inner.querySelectorAll(".msg-assistant").forEach(placeCards);
     thread.stampAll(inner);
     inner.querySelectorAll(".prose").forEach(decorate);
   }
@@ -57,7 +59,7 @@ export function startConversation() {
     const answer = await fetch(location.href, { headers: { "X-Fragment": "1" }, credentials: "same-origin" });
     if (!answer.ok || answer.redirected) return location.reload();
     inner.innerHTML = await answer.text(); // our own template, escaped on the server
-    thread.forget();
+    forget();
     drawLines();
     const button = versionShown && thread.byMessage(versionShown)?.querySelector(".versions button:not(:disabled)");
     if (button) {
@@ -69,7 +71,7 @@ export function startConversation() {
 
   // After each greeting: what was missed, then what was never received, then the text the start page brought along.
   function greet() {
-    const [live] = thread.liveTurns();
+    const [live] = liveTurns();
     connection.send("resume", { after_seq: thread.lastSeq(), turn: live?.turn ?? null, offset: live?.offset ?? 0 });
     for (const [key, fields] of unsent) connection.send("send", { client_key: key, ...fields });
     const first = takeFirstMessage();

@@ -1,5 +1,6 @@
 // What each frame of protocol v1 does to the page.
 import { announce } from "./announce.js";
+import * as answers from "./answers.js";
 import { markUndone, undoFailed } from "./cards.js";
 import { byId, show } from "./dom.js";
 import { refreshList, showTitle } from "./list.js";
@@ -16,11 +17,13 @@ const ENDED = {
   length: "Cut off: the model reached the longest answer it may give.",
 };
 const AGAIN = new Set(["stopped", "interrupted"]);
+const QUIET = new Set(["stopped", "length"]); // what went as it was told to is no alarm
 const CUT = "Too long to send at once: reload the page to see all of it.";
 
 // How an answer ended, for the line under it, and whether it may be tried again.
 function ending(reason, cut) {
-  return { note: [ENDED[reason], cut ? CUT : ""].filter(Boolean).join(" "), retryable: AGAIN.has(reason) };
+  const tone = QUIET.has(reason) ? "quiet" : "bad";
+  return { note: [ENDED[reason], cut ? CUT : ""].filter(Boolean).join(" "), retryable: AGAIN.has(reason), tone };
 }
 
 function showMode(mode) {
@@ -77,8 +80,8 @@ export function handlers({ connection, unsent, running, notify, settle, greet, r
       running.add(frame.turn);
       const asked = thread.byMessage(frame.message);
       if (asked) asked.dataset.turn = frame.turn;
-      if (known && !known.hasAttribute("data-live")) thread.restart(frame.turn);
-      else thread.answerOf(frame.turn);
+      if (known && !known.hasAttribute("data-live")) answers.restart(frame.turn);
+      else answers.answerOf(frame.turn);
       for (const note of document.querySelectorAll(`.note[data-waiting="${frame.turn}"]`)) note.remove();
       if (frame.title && byId("thread-title").textContent !== frame.title) refreshList();
       announce("Answering.");
@@ -86,25 +89,25 @@ export function handlers({ connection, unsent, running, notify, settle, greet, r
     },
     delta(frame) {
       running.add(frame.turn);
-      if (thread.applyDelta(frame.turn, frame.offset, frame.text)) return;
-      const live = thread.liveTurns().find((one) => one.turn === frame.turn);
+      if (answers.applyDelta(frame.turn, frame.offset, frame.text)) return;
+      const live = answers.liveTurns().find((one) => one.turn === frame.turn);
       connection.send("resume", { after_seq: thread.lastSeq(), turn: frame.turn, offset: live.offset });
     },
     tool(frame) {
       if (frame.state === "asking") announce(`The model asks to use ${frame.name}. Allow or deny it.`);
-      if (frame.turn) thread.applyTool(frame.turn, frame);
+      if (frame.turn) answers.applyTool(frame.turn, frame);
       else thread.addCard(frame);
     },
     "turn.done"(frame) {
       const message = typeof frame.message === "object" && frame.message ? frame.message : { id: frame.message };
       const ended = ending(frame.finish_reason ?? message.finish_reason, frame.cut);
       running.delete(frame.turn);
-      settle(thread.finish(frame.turn, { html: frame.html ?? message.html, message, ...ended }));
+      settle(answers.finish(frame.turn, { html: frame.html ?? message.html, message, ...ended }));
     },
     "turn.failed"(frame) {
       running.delete(frame.turn);
       const note = ENDED[frame.message?.finish_reason] ?? frame.reason;
-      thread.finish(frame.turn, { html: frame.message?.html, message: frame.message ?? {}, note, retryable: frame.retryable });
+      answers.finish(frame.turn, { html: frame.message?.html, message: frame.message ?? {}, note, retryable: frame.retryable });
       settle(`The answer failed. ${note}`);
     },
     notice(frame) {
@@ -131,7 +134,7 @@ export function handlers({ connection, unsent, running, notify, settle, greet, r
     if (running.has(turn) && !message.finish_reason) return;
     running.delete(turn);
     const ended = ending(message.finish_reason, frame.cut);
-    thread.finish(turn, { html: message.html, message, ...ended });
+    answers.finish(turn, { html: message.html, message, ...ended });
     settle();
   }
 }

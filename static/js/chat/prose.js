@@ -25,19 +25,28 @@ export async function copyText(text, button) {
   setTimeout(() => (label.textContent = before), SAID_MS);
 }
 
+// A block of code under a line that names its language and copies it.
+export function framed(block, language) {
+  const wrap = make("div", "code-wrap");
+  const head = make("div", "code-head");
+  const button = make("button", "act code-copy", "Copy");
+  button.type = "button";
+  button.addEventListener("click", () => copyText(block.textContent, button));
+  block.tabIndex = 0; // a wide block can be scrolled with the keyboard
+  head.append(make("span", "", language || "text"), button);
+  wrap.append(head, block);
+  return wrap;
+}
+
 export function decorate(scope) {
   for (const block of scope.querySelectorAll("pre")) {
-    if (block.parentElement.classList.contains("code-wrap")) continue;
-    const wrap = make("div", "code-wrap");
-    block.replaceWith(wrap);
-    const button = make("button", "act code-copy", "Copy");
-    button.type = "button";
-    button.addEventListener("click", () => copyText(block.textContent, button));
-    block.tabIndex = 0; // a wide block can be scrolled with the keyboard
-    wrap.append(block, button);
+    if (block.parentElement.classList.contains("code-wrap") || block.closest(".tool")) continue;
+    const place = document.createComment("");
+    block.replaceWith(place);
+    place.replaceWith(framed(block, block.querySelector("code")?.className.match(/language-(\S+)/)?.[1]));
   }
   for (const link of scope.querySelectorAll("a[href]")) {
     if (link.host !== location.host) link.target = "_blank";
-    else if (link.pathname.startsWith("/memory/cited/")) link.search = new URLSearchParams({ workspace: byId("chat").dataset.workspace });
+    else if (link.pathname.startsWith("/memory/cited/")) link.setAttribute("href", `${link.pathname}?${new URLSearchParams({ workspace: byId("chat").dataset.workspace })}`);
   }
 }
