@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from django.urls import URLPattern
 
 
-# A row costs some 3 ms of templates: half of Django's 100 keep a list of 10,000 within its 300 ms (chapter
-# 06, 6.7), measured by `python -m bench doors`.
+# Most of a list's time is its rows' templates: half of Django's 100 take 0.52 to 0.74 of the CPU time
+# (docs/benchmarks.md), towards the 300 ms of chapter 06, 6.7.
 ROWS_A_PAGE: Final = 50
 
 

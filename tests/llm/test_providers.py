@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
 
-@pytest.fixture(autouse=True)
-def no_failures_yet() -> Iterator[None]:
-    breaker.reset()
-    yield
-    breaker.reset()
-
-
 @pytest.fixture
 def server(settings: SettingsWrapper) -> Iterator[LlmServer]:
     with LlmServer(api_key="good") as running:

@@ -7,15 +7,13 @@ import pytest
 from constance.test import override_config
 from pydantic import BaseModel, Field
 
-from crewsite.llm import breaker, providers
+from crewsite.llm import providers
 from crewsite.llm.constants import BREAKER_FAILURES
 from crewsite.llm.errors import LlmError
 from crewsite.llm.structured import Structured, structured_call, tool_name
 from tests.llm_server import LlmServer, Reply, error_body, json_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_django.fixtures import SettingsWrapper
 
 
@@ -31,20 +29,6 @@ class WeatherReport(BaseModel):
 
 GOOD = {"place": "Oslo", "degrees": [4]}
 GOOD_JSON = json.dumps(GOOD)
-
-
-@pytest.fixture(autouse=True)
-def no_failures_yet() -> Iterator[None]:
-    breaker.reset()
-    yield
-    breaker.reset()
-
-
-@pytest.fixture
-def server(settings: SettingsWrapper) -> Iterator[LlmServer]:
-    with LlmServer() as running:
-        settings.CREW_LLM_BASE_URL, settings.CREW_LLM_MODEL = running.url, "scripted"
-        yield running
 
 
 def ask(**fields: Any) -> Structured[WeatherReport]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,28 +14,13 @@ from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.services import message_append
 from crewsite.jobs.models import Job
 from crewsite.jobs.tasks import job_execute
-from crewsite.llm import breaker, providers
+from crewsite.llm import providers
 from tests.factories import make_conversation
-from tests.llm_server import LlmServer, Reply, error_body, json_error
+from tests.llm.conftest import no_failures_yet, server  # noqa: F401 - fixtures
+from tests.llm_server import Reply, error_body, json_error
 
 if TYPE_CHECKING:
-    from pytest_django.fixtures import SettingsWrapper
-
     from crewsite.accounts.models import User, Workspace
-
-
-@pytest.fixture(autouse=True)
-def no_failures_yet() -> Iterator[None]:
-    breaker.reset()
-    yield
-    breaker.reset()
-
-
-@pytest.fixture
-def server(settings: SettingsWrapper) -> Iterator[LlmServer]:
-    with LlmServer() as running:
-        settings.CREW_LLM_BASE_URL, settings.CREW_LLM_MODEL = running.url, "scripted"
-        yield running
 
 
 @pytest.fixture
