@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from crewsite.accounts.models import Workspace
 from crewsite.search.collections import collection_name
-from crewsite.search.kinds import Asker, RecallHit
+from crewsite.search.kinds import Asker, Reader, RecallHit
 from lessons.models import Lesson
 from lessons.selectors import LessonHit, lesson_search
 
@@ -22,10 +21,9 @@ class LessonKind:
         return Lesson.objects.count()
 
     def recall(
-        self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
+        self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
-        home = Workspace.objects.select_related("memory_home").get(pk=workspace_id).home
-        return [self._hit(hit) for hit in lesson_search(home=home, query=query, limit=limit)]
+        return [self._hit(hit) for hit in lesson_search(home=workspace.home, query=query, limit=limit)]
 
     def _hit(self, hit: LessonHit) -> RecallHit:
         return RecallHit(

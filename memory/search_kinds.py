@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crewsite.accounts.models import Workspace
 from crewsite.search.collections import collection_name
-from crewsite.search.kinds import Asker, RecallHit
+from crewsite.search.kinds import Asker, Reader, RecallHit
 from memory.models import EpisodicMemory, SemanticMemory
 from memory.rules import render_value
 from memory.selectors import episodic_search, semantic_search
@@ -33,9 +32,9 @@ class SemanticKind:
         return SemanticMemory.objects.count()
 
     def recall(
-        self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
+        self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
-        found = semantic_search(home=_home(workspace_id), query=query, limit=limit)
+        found = semantic_search(home=workspace.home, query=query, limit=limit)
         return [self._hit(hit) for hit in found.hits]
 
     def _hit(self, hit: SemanticHit) -> RecallHit:
@@ -66,9 +65,9 @@ class EpisodicKind:
         return EpisodicMemory.objects.count()
 
     def recall(
-        self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
+        self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
-        found = episodic_search(home=_home(workspace_id), query=query, limit=limit, mode="relevance")
+        found = episodic_search(home=workspace.home, query=query, limit=limit, mode="relevance")
         return [self._hit(hit) for hit in found.hits]
 
     def _hit(self, hit: EpisodicHit) -> RecallHit:
@@ -81,7 +80,3 @@ class EpisodicKind:
             score=hit.score,
             legs=hit.legs,
         )
-
-
-def _home(workspace_id: int) -> Workspace:
-    return Workspace.objects.select_related("memory_home").get(pk=workspace_id).home

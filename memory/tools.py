@@ -56,7 +56,7 @@ def memory_recall(
         return ToolResult(problem, {"outcome": "refused", "code": "arguments"})
     found = search_all(
         query=query,
-        workspace_id=context.workspace.pk,
+        workspace=context.workspace,
         kinds=tuple(kinds) or None,
         limit=max(1, min(limit, RECALL_TOOL_LIMIT_MAX)),
         asker=asker_of(context),

@@ -17,7 +17,7 @@ from crewsite.conversations.indexing import (
     transcripts,
 )
 from crewsite.search.constants import QUERY_CHARS_MAX
-from crewsite.search.kinds import Asker, RecallHit
+from crewsite.search.kinds import Asker, Reader, RecallHit
 from crewsite.search.service import candidates
 from crewsite.security.text import clean
 from memory.constants import DEFAULT_IMPORTANCE, TRANSCRIPT_LAG, TRANSCRIPT_SESSION_MAX
@@ -47,19 +47,19 @@ class TranscriptKind:
         return transcripts().count()
 
     def recall(
-        self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
+        self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
         """What the asker and their assistants said, but for the conversation the question is asked in."""
         query = clean(query[:QUERY_CHARS_MAX]).strip()
         if asker is None or not query or limit <= 0:
             return []
         found = candidates(
-            collection=transcript_collection(workspace_id=workspace_id, owner_id=asker.user_id),
+            collection=transcript_collection(workspace_id=workspace.pk, owner_id=asker.user_id),
             query=query,
             k=pool_size(limit),
             lag=TRANSCRIPT_LAG,
         )
-        rows = _rows(found, workspace_id, asker)
+        rows = _rows(found, workspace.pk, asker)
         if not rows:
             return []
         pool = _pool(rows, found, query=query, now=timezone.now())

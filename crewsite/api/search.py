@@ -31,7 +31,7 @@ class MemorySearch(CrewView):
         query = self.query(serializers.SearchQuery)
         found = search_all(
             query=query["q"],
-            workspace_id=self.workspace.pk,
+            workspace=self.workspace,
             kinds=_kinds(query["kinds"]),
             limit=query["limit"],
             asker=Asker(self.person.pk),

@@ -135,7 +135,7 @@ def _listed(candidates: list[Candidate]) -> list[str]:
 
 def _recall(context: ToolContext, argument: str) -> CommandResult:
     found = search_all(
-        query=argument, workspace_id=context.workspace.pk, limit=MEMORY_HITS, asker=asker_of(context)
+        query=argument, workspace=context.workspace, limit=MEMORY_HITS, asker=asker_of(context)
     )
     hits = [{"kind": hit.kind, "id": hit.object_id, "citation": hit.citation} for hit in found.hits]
     return CommandResult(recall_markdown(found), data={"hits": hits, "degraded": list(found.degraded)})

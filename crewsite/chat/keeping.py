@@ -190,7 +190,7 @@ def forget_candidates(context: ToolContext, query: str) -> list[Candidate]:
         *EpisodicMemory.objects.in_home(home).filter(text__icontains=query)[:FORGET_CANDIDATES],
     ]
     found = {(candidate.kind, candidate.row.pk): candidate for candidate in map(_candidate, rows)}
-    for hit in search_all(query=query, workspace_id=context.workspace.pk, limit=FORGET_CANDIDATES).hits:
+    for hit in search_all(query=query, workspace=context.workspace, limit=FORGET_CANDIDATES).hits:
         if (hit.kind, hit.object_id) not in found:
             candidate = find(context, kind=hit.kind, object_id=hit.object_id)
             if candidate is not None:

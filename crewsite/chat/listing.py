@@ -108,7 +108,7 @@ def _by_index(user: User, query: str) -> Iterator[Message]:
     """What the search of transcripts finds by its words; nearness alone would find something for anything."""
     for workspace in Workspace.objects.for_user(user):
         found = search_all(
-            query=query, workspace_id=workspace.pk, kinds=(KIND,), limit=SEARCH_ROWS, asker=Asker(user.pk)
+            query=query, workspace=workspace, kinds=(KIND,), limit=SEARCH_ROWS, asker=Asker(user.pk)
         )
         ids = [hit.object_id for hit in found.hits if "keyword" in hit.legs]
         rows = Message.objects.only("conversation_id", "content").in_bulk(ids)

@@ -38,7 +38,7 @@ def answer_from_memory(context: ToolContext, text: str) -> tuple[str, list[dict[
         return _ended(context, sentence), [call]
     if not conversation.reads_memory:
         return _ended(context, "This conversation is temporary: memory is not read in it."), []
-    found = search_all(query=text, workspace_id=context.workspace.pk, limit=MEMORY_HITS)
+    found = search_all(query=text, workspace=context.workspace, limit=MEMORY_HITS)
     found = replace(found, hits=tuple(worth_showing(text, found.hits)))
     hint = f"To have it forgotten, send `/forget {what}`." if (what := forget_query(text)) else KEEP_HINT
     answer = recall_markdown(found, nothing=f"{NOTHING_FOUND} {hint}")

@@ -49,7 +49,7 @@ class Answer:
 
 def find(place: Place, query: str) -> Answer:
     asker = Asker(user_id=place.user.pk)
-    recall = search_all(query=query, workspace_id=place.workspace.pk, limit=HITS, asker=asker)
+    recall = search_all(query=query, workspace=place.workspace, limit=HITS, asker=asker)
     groups: dict[str, list[Found]] = {}
     for hit in recall.hits:
         words = KIND_WORDS.get(hit.kind, hit.kind.capitalize())

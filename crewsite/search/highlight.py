@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import escape
 
 from crewsite.search.constants import HIGHLIGHT_CHARS
@@ -34,6 +35,7 @@ def _start(text: str, first: re.Match[str] | None, chars: int) -> int:
     return blank + 1 if start and blank >= 0 else start
 
 
+@lru_cache(maxsize=64)
 def _pattern(query: str) -> re.Pattern[str] | None:
     """Grams of one run overlap; longer alternatives come first, and neighbours join."""
     parts = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.conf import settings
@@ -42,6 +42,16 @@ class Asker:
     conversation_id: UUID | None = None
 
 
+class Reader(Protocol):
+    """A workspace that asks: its own rows are its `pk`'s, those it shares its `home`'s."""
+
+    @property
+    def pk(self) -> int: ...
+
+    @property
+    def home(self) -> Any: ...
+
+
 class SearchKind(Protocol):
     """`name` is the first part of the kind's collections; `prefix` of its citations."""
 
@@ -57,7 +67,7 @@ class SearchKind(Protocol):
         ...
 
     def recall(
-        self, *, query: str, workspace_id: int, limit: int, asker: Asker | None = None
+        self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> Sequence[RecallHit]:
         """Best first, only what this workspace reads. Without an asker only what all its members may see."""
         ...

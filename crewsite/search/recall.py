@@ -11,7 +11,7 @@ from functools import partial
 from crewsite.search.constants import RRF_K
 from crewsite.search.degradation import collected
 from crewsite.search.highlight import highlight
-from crewsite.search.kinds import Asker, RecallHit, SearchKind, search_kinds
+from crewsite.search.kinds import Asker, Reader, RecallHit, SearchKind, search_kinds
 
 __all__ = ["Asker", "Recall", "RecallHit", "search_all"]
 
@@ -29,7 +29,7 @@ class Recall:
 def search_all(
     *,
     query: str,
-    workspace_id: int,
+    workspace: Reader,
     kinds: Names[str] | None = None,
     limit: int = 20,
     asker: Asker | None = None,
@@ -45,7 +45,7 @@ def search_all(
     with collected() as degraded:
         for kind in search_kinds():
             if kinds is None or kind.name in kinds:
-                ask = partial(kind.recall, query=query, workspace_id=workspace_id, limit=limit, asker=asker)
+                ask = partial(kind.recall, query=query, workspace=workspace, limit=limit, asker=asker)
                 ranked += enumerate(_hits_of(kind, ask, limit, degraded), start=1)
     ranked.sort(key=lambda place: (place[0], -place[1].score))
     hits = [

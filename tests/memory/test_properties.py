@@ -93,7 +93,7 @@ def answers(home: Workspace, query: str) -> list[tuple[str, int]]:
             found += [("episodic", hit.row.pk) for hit in hits]
         found += [("semantic", hit.row.pk) for hit in semantic_search(home=home, query=query, mode=mode).hits]
     found += [("lesson", hit.row.pk) for hit in lesson_search(home=home, query=query)]
-    found += [(hit.kind, hit.object_id) for hit in search_all(query=query, workspace_id=home.pk).hits]
+    found += [(hit.kind, hit.object_id) for hit in search_all(query=query, workspace=home).hits]
     return found
 
 
@@ -250,7 +250,7 @@ class TestQuestions:
         assert isinstance(episodic_search(home=home, query=query).hits, tuple)
         assert isinstance(semantic_search(home=home, query=query).hits, tuple)
         assert isinstance(lesson_search(home=home, query=query), list)
-        assert search_all(query=query, workspace_id=home.pk).degraded in {(), ("embedder_unavailable",)}
+        assert search_all(query=query, workspace=home).degraded in {(), ("embedder_unavailable",)}
         packet = context_build(make_conversation(alice, home), query, is_new=True, now=NOW)
         assert packet.total_chars <= packet.ceiling_chars
         assert not any("failed" in name for name in packet.degraded)

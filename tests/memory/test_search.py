@@ -303,13 +303,13 @@ def test_kinds_list_live_rows_in_id_order_and_recall_the_workspaces_home(
     ]
     assert kind.documents(first.pk, 10)[0][0] == foreign.pk
     assert kind.count() == 2
-    (hit,) = kind.recall(query="archive key", workspace_id=guest.pk, limit=5)
+    (hit,) = kind.recall(query="archive key", workspace=guest, limit=5)
     assert (hit.citation, hit.text) == (f"epi:{first.pk}", first.text)
     fact(home, "pref.editor", {"name": "vim"})
     facts = SemanticKind()
     assert facts.count() == 1
     assert facts.documents(0, 10)[0][2] == "pref editor: name: vim"
-    (hit,) = facts.recall(query="editor", workspace_id=guest.pk, limit=5)
+    (hit,) = facts.recall(query="editor", workspace=guest, limit=5)
     assert (hit.citation, hit.text) == ("sem:pref.editor", "pref.editor: name: vim")
 
 

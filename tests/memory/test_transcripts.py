@@ -30,7 +30,7 @@ def say(conversation: Conversation, text: str, role: Message.Role = USER, **fiel
 
 def found(home: Workspace, who: User | None, query: str, **asked: object) -> list[str]:
     asker = Asker(who.pk, **asked) if who else None  # type: ignore[arg-type]
-    hits = TranscriptKind().recall(query=query, workspace_id=home.pk, limit=5, asker=asker)
+    hits = TranscriptKind().recall(query=query, workspace=home, limit=5, asker=asker)
     return [hit.text for hit in hits]
 
 
@@ -42,7 +42,7 @@ def test_what_was_said_is_found_by_word_at_once_and_by_meaning_after_the_backfil
     say(talk, "I will remind you on Friday", role=ASSISTANT)
     assert found(home, alice, "violin")[0] == f"{alice.username}: The violin is at the repair shop"
     embeddings_backfill()
-    recall = search_all(query="violin", workspace_id=home.pk, kinds=["message"], asker=Asker(alice.pk))
+    recall = search_all(query="violin", workspace=home, kinds=["message"], asker=Asker(alice.pk))
     assert recall.hits[0].legs == ("vector", "keyword")
     assert recall.hits[0].citation.startswith("msg:")
     assert recall.degraded == ()

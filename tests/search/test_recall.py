@@ -13,6 +13,13 @@ from crewsite.search.recall import RecallHit, search_all
 WHEN = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 
 
+class Home:
+    pk, home = 1, None
+
+
+HOME = Home()
+
+
 class _Kind:
     name, prefix, texts = "", "", ()
 
@@ -22,7 +29,7 @@ class _Kind:
     def count(self) -> int:
         return 0
 
-    def recall(self, *, query: str, workspace_id: int, limit: int, asker: Any = None) -> list[RecallHit]:
+    def recall(self, *, query: str, workspace: Any, limit: int, asker: Any = None) -> list[RecallHit]:
         return [
             RecallHit(self.name, pk, f"{self.prefix}:{pk}", text, WHEN, 0.9 - pk / 10)
             for pk, text in enumerate(self.texts, start=1)
@@ -40,7 +47,7 @@ class Tickets(_Kind):
 class Broken(_Kind):
     name, prefix = "broken", "bro"
 
-    def recall(self, *, query: str, workspace_id: int, limit: int, asker: Any = None) -> list[RecallHit]:
+    def recall(self, *, query: str, workspace: Any, limit: int, asker: Any = None) -> list[RecallHit]:
         degradation.note(["index_behind"])
         raise RuntimeError("no such shelf")
 
@@ -56,28 +63,28 @@ def kinds():
 
 
 def test_the_best_of_every_kind_comes_before_the_second_of_any() -> None:
-    recall = search_all(query="deploy", workspace_id=1)
+    recall = search_all(query="deploy", workspace=HOME)
     assert [hit.citation for hit in recall.hits] == ["note:1", "tic:1", "note:2", "note:3"]
     assert [hit.score for hit in recall.hits] == sorted((hit.score for hit in recall.hits), reverse=True)
 
 
 def test_kinds_and_number_can_be_chosen() -> None:
-    assert {hit.kind for hit in search_all(query="deploy", workspace_id=1, kinds=["ticket"]).hits} == {
+    assert {hit.kind for hit in search_all(query="deploy", workspace=HOME, kinds=["ticket"]).hits} == {
         "ticket"
     }
-    assert len(search_all(query="deploy", workspace_id=1, limit=2).hits) == 2
-    assert search_all(query="  ", workspace_id=1).hits == ()
+    assert len(search_all(query="deploy", workspace=HOME, limit=2).hits) == 2
+    assert search_all(query="  ", workspace=HOME).hits == ()
 
 
 def test_a_kind_that_fails_is_named_and_the_others_answer() -> None:
     with override_settings(SEARCH_KINDS=[f"{HERE}.Broken", f"{HERE}.Notes"]):
-        recall = search_all(query="deploy", workspace_id=1)
+        recall = search_all(query="deploy", workspace=HOME)
     assert recall.degraded == ("index_behind", "broken_failed")
     assert len(recall.hits) == 3
 
 
 def test_excerpts_mark_what_was_asked_and_escape_the_rest() -> None:
-    hits = search_all(query="deploys", workspace_id=1, kinds=["ticket"]).hits
+    hits = search_all(query="deploys", workspace=HOME, kinds=["ticket"]).hits
     assert hits[0].highlight == "<mark>deploy</mark> broke &lt;script&gt;"
 
 
