@@ -13,7 +13,7 @@ from tests.site import Seat, Site, make_seats, running_site
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SEATS = 60
+SEATS = 90
 
 
 @pytest.fixture(scope="session")
