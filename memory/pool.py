@@ -21,6 +21,7 @@ from memory.live import decay_by_tag
 from memory.models import EpisodicMemory, SemanticMemory
 from memory.neighbourhood import speakers_named, window_cosines, window_words, windows
 from memory.ranking import Pool, decay_rate
+from memory.supersession import asked_for
 
 if TYPE_CHECKING:
     from django.db.models.expressions import Col
@@ -32,13 +33,23 @@ R = TypeVar("R", EpisodicMemory, SemanticMemory)
 
 # The plus keeps SQLite from going through the index of homes to each row.
 _LIVE = "WHERE +home_id = %s AND NOT is_deleted AND id IN ({places})"
-_LIVE_OR_NEWER = (
-    "WHERE +home_id = %s AND NOT is_deleted AND (id IN ({places}) OR possibly_supersedes_id IN ({places}))"
+# What may replace a row, then the latest that may replace that; `told` is the live row that it replaces, past
+# those that are deleted.
+_NEWER = (
+    "WITH RECURSIVE newer(id, told, is_deleted) AS (SELECT later.id, told.id, later.is_deleted"
+    " FROM memory_episodicmemory AS told"
+    " JOIN memory_episodicmemory AS later ON later.possibly_supersedes_id = told.id"
+    " WHERE +told.home_id = %s AND NOT told.is_deleted AND told.id IN ({places})"
+    " UNION SELECT later.id, CASE WHEN newer.is_deleted THEN newer.told ELSE newer.id END, later.is_deleted"
+    " FROM newer JOIN memory_episodicmemory AS later ON later.id = (SELECT id FROM memory_episodicmemory"
+    " WHERE possibly_supersedes_id = newer.id ORDER BY is_deleted, id DESC LIMIT 1))"
 )
 # A moment read as text is not turned into a datetime by the driver, row by row.
 _EPISODES = (
-    "SELECT id, importance, CAST(created_at AS text), text, conversation_id, tags, possibly_supersedes_id"
-    " FROM memory_episodicmemory"
+    f"{_NEWER} SELECT episode.id, importance, CAST(created_at AS text), text, conversation_id, tags,"  # noqa: S608
+    " newer.told FROM memory_episodicmemory AS episode LEFT JOIN newer ON newer.id = episode.id"
+    " WHERE +home_id = %s AND NOT episode.is_deleted"
+    " AND (episode.id IN ({places}) OR episode.id IN (SELECT id FROM newer))"
 )
 _SESSIONS = (
     "SELECT conversation_id, id FROM memory_episodicmemory"
@@ -50,7 +61,7 @@ _FACTS = "SELECT id, key, value FROM memory_semanticmemory"
 def pool_read(home: Workspace, found: Candidates, *, query: str, now: dt.datetime) -> Pool:
     """The live episodes among these candidates, and those that may replace one of them."""
     ids = [hit.object_id for hit in found.hits]
-    rows = _select(f"{_EPISODES} {_LIVE_OR_NEWER}", home, ids, times=2)
+    rows = _select(_EPISODES, home, ids, times=2)
     sessions = _sessions_read(home, [row[4] for row in rows])
     told = [dt.datetime.fromisoformat(row[2]) for row in rows]
     return pool_of(rows, told, sessions, found, query=query, now=now)
@@ -79,6 +90,8 @@ def pool_of(
     held = evidence.terms_held(ids)
     words = held @ evidence.term_weights
     terms = max(1, held.shape[1])
+    text = np.array([row[3] for row in rows], dtype=np.object_)
+    supersedes = np.array([row[6] or 0 for row in rows], dtype=np.int64)
     near_cosine, near_words = cosine, words
     if sessions:
         around = windows(ids, sessions)
@@ -97,8 +110,9 @@ def pool_of(
         importance=np.array([row[1] for row in rows], dtype=np.float64),
         days_old=np.array([(moment - at).total_seconds() / SECONDS_PER_DAY for at in told]),
         rate=np.array([decay_rate(_decoded(row[5]), rates) if rates else DECAY_PER_DAY for row in rows]),
-        text=np.array([row[3] for row in rows], dtype=np.object_),
-        supersedes=np.array([row[6] or 0 for row in rows], dtype=np.int64),
+        text=text,
+        supersedes=supersedes,
+        asked_for=asked_for(ids, supersedes, text, held=held, terms=evidence.asked),
     )
 
 
@@ -183,12 +197,12 @@ def _read(select: str, home: Workspace, ids: Iterable[int]) -> list[tuple[Any, .
 def _select(
     statement: str, home: Workspace, asked: Sequence[Any], *, times: int = 1
 ) -> list[tuple[Any, ...]]:
-    """Rows of a statement that has the asked values in `times` places."""
+    """Rows of a statement that has the home and the asked values in `times` places."""
     if not asked:
         return []
     places = ", ".join(["%s"] * len(asked))
     with connection.cursor() as cursor:
-        cursor.execute(statement.format(places=places), [home.pk, *(list(asked) * times)])
+        cursor.execute(statement.format(places=places), [home.pk, *asked] * times)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Final
@@ -37,6 +37,7 @@ from memory.constants import (
     WINDOW_WORDS_WEIGHT,
     Thresholds,
 )
+from memory.supersession import newer_first, newer_rows, with_newer
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -60,7 +61,8 @@ class Pool:
     `cosine` and `window_cosine` are raw, NaN without a vector. `words` is the weight of the question's terms
     that a row has, `window_words` that of the rows around it, `words_share` the part of the terms in it,
     0..1. `session`: rows of one number belong to one conversation. `named`: the question names its speaker;
-    `dated`: the question names its time. `supersedes`: the id of the row it may replace, or 0.
+    `dated`: the question names its time. `supersedes`: the id of the row it may replace, or 0. `asked_for`:
+    the question asks for this row, and not for what may replace it.
     """
 
     ids: Ids
@@ -77,6 +79,7 @@ class Pool:
     rate: Floats
     text: Texts
     supersedes: Ids
+    asked_for: Flags
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -148,22 +151,17 @@ def admitted(pool: Pool, limits: Thresholds, *, question: str) -> Flags:
     """
     if np.isnan(pool.cosine).all() or (limits.latin_only and not is_mostly_latin(question)):
         share = np.maximum(pool.words_share, _pairs_share(question, pool.text))
-        return _with_newer(pool, share >= KEYWORD_RUNG_MIN_OVERLAP)
+        return with_newer(share >= KEYWORD_RUNG_MIN_OVERLAP, pool.ids, pool.supersedes)
     is_long = np.array([len(text) > LONG_TEXT_CHARS for text in pool.text], dtype=np.bool_)
     floor = np.where(is_long, limits.relevance_long, limits.relevance)
     near: Flags = np.nan_to_num(pool.cosine, nan=-1.0) >= floor
-    return _with_newer(pool, near | (pool.words_share >= 1.0))
-
-
-def _with_newer(pool: Pool, rows: Flags) -> Flags:
-    """These rows and those that may replace one of them."""
-    both: Flags = rows | np.isin(pool.supersedes, pool.ids[rows])
-    return both
+    return with_newer(near | (pool.words_share >= 1.0), pool.ids, pool.supersedes)
 
 
 def rank(pool: Pool, *, profile: Profile, limit: int, mmr: bool = True) -> list[Ranked]:
     """The best `limit` of a pool, best first; with `mmr` a later place goes to what the earlier do not say.
-    The most relevant rows keep a place whatever their age, and what may replace a row stands before it.
+    The most relevant rows keep a place whatever their age, and what may replace a row stands before it, or
+    behind it when the question asks for it.
     """
     if limit <= 0 or not len(pool):
         return []
@@ -177,15 +175,17 @@ def rank(pool: Pool, *, profile: Profile, limit: int, mmr: bool = True) -> list[
         share = dict(zip(ids, _share_of_best(scores[order]), strict=True))
         words = _WordSets(dict(zip(ids, pool.text[order], strict=True)))
         picked = list(mmr_jaccard(ids, relevance=share, words=words, lam=MMR_LAMBDA, limit=limit))
-    newer = _newer_rows(pool)
-    picked = _newer_first(picked, newer)[:limit]
+    newer = newer_rows(pool.ids, pool.supersedes)
+    asked_for = dict(zip(pool.ids.tolist(), pool.asked_for.tolist(), strict=True))
+    picked = newer_first(picked, newer, asked_for)[:limit]
     guards = [ids[place] for place in np.argsort(-relevances[order], kind="stable")[:GUARDED_HITS]]
-    guards = _newer_first(guards, newer)[:limit]
+    guards = newer_first(guards, newer, asked_for)[:limit]
     missing = [pk for pk in guards if pk not in picked]
     if missing:
         others = [pk for pk in picked if pk not in guards]
         dropped = others[max(0, limit - len(guards)) :]
         picked = [pk for pk in picked if pk not in dropped] + missing
+        picked = newer_first(picked, newer, asked_for)[:limit]
     return [Ranked(pk, valued[pk], pk in missing) for pk in picked]
 
 
@@ -193,24 +193,6 @@ def _pairs_share(question: str, texts: Texts) -> Floats:
     """The part of a question's pairs of characters that each text has, 0..1; 0 in scripts with spaces."""
     asked = word_set(question) if has_unspaced(question) else frozenset()
     return np.array([len(asked & word_set(text)) / max(1, len(asked)) for text in texts], dtype=np.float64)
-
-
-def _newer_rows(pool: Pool) -> dict[int, int]:
-    """By the id of a row the latest of the pool that may replace it."""
-    ids = set(pool.ids.tolist())
-    pairs = sorted(zip(pool.ids.tolist(), pool.supersedes.tolist(), strict=True))
-    return {old: new for new, old in pairs if old in ids}
-
-
-def _newer_first(picked: Sequence[int], newer: Mapping[int, int]) -> list[int]:
-    """Rows with what may replace them put before them: a changed fact is never told by its old row alone."""
-    told: dict[int, None] = {}
-    for pk in picked:
-        line = [pk]
-        while (later := newer.get(line[-1])) is not None and later not in line:
-            line.append(later)
-        told |= dict.fromkeys(reversed(line))
-    return list(told)
 
 
 class _WordSets(dict[int, frozenset[str]]):

@@ -130,6 +130,11 @@ def over(topic: Topic, text: str, *, change: str) -> bool:
     return bool(topic.state.search(text)) and subject(text) == subject(change) and fold(text) != fold(change)
 
 
+def ends(text: str, change: str) -> bool:
+    """Whether a text tells a state that another ends."""
+    return any(over(topic, text, change=change) for topic in changed(change))
+
+
 def subject(text: str) -> str:
     """Whom a sentence is about: `me`, a name, or somebody's relation to me ("My sister works…")."""
     words_of = _WORD.findall(text)[:_SUBJECT_WITHIN]

@@ -296,6 +296,29 @@ class TestByMeaning:
         found = episodic_search(home=home, query="I work at Google", limit=3).hits
         assert [hit.row.text for hit in found][:2] == ["I just joined Microsoft", "I work at Google"]
 
+    @pytest.mark.parametrize("limit", [1, 8])
+    def test_of_three_jobs_the_last_comes_first_also_when_the_one_between_is_gone(
+        self, home: Workspace, compact_embedder: EmbeddingBackend, limit: int
+    ) -> None:
+        stored(home, "I work at Google")
+        between = stored(home, "I just joined Microsoft")
+        for number in range(120):
+            stored(home, f"Ticket {number} about the work at the gate was closed", defer_embedding=True)
+        stored(home, "I just joined Apple")
+        for _ in range(2):
+            found = episodic_search(home=home, query="Do I work at Google?", limit=limit).hits
+            assert found[0].row.text == "I just joined Apple"
+            episodic_delete(row=between, origin=EXPLICIT)
+
+    def test_one_of_many_texts_that_differ_in_a_number_is_found_first_by_its_own(
+        self, home: Workspace, compact_embedder: EmbeddingBackend
+    ) -> None:
+        for number in range(40):
+            stored(home, f"ticket ZX{number + 50}-QT closed")
+        for mode in ("auto", "relevance"):
+            found = episodic_search(home=home, query="ZX81-QT", mode=mode, limit=3).hits
+            assert found[0].row.text == "ticket ZX81-QT closed"
+
     def test_another_homes_near_duplicate_does_not_count(
         self, home: Workspace, other_home: Workspace, embedder: FakeEmbedder
     ) -> None:

@@ -40,6 +40,18 @@ def test_only_live_episodes_of_this_home_are_in_the_pool(
     assert len(pool_read(home, found(), query="words", now=now)) == 0
 
 
+def test_what_may_replace_a_row_comes_with_it_past_rows_that_are_deleted(
+    home: Workspace, now: dt.datetime
+) -> None:
+    first = episode(home)
+    second = episode(home, possibly_supersedes=first, is_deleted=True)
+    third = episode(home, possibly_supersedes=second)
+    fourth = episode(home, possibly_supersedes=third)
+    pool = pool_read(home, found(first), query="words", now=now)
+    told = dict(zip(pool.ids.tolist(), pool.supersedes.tolist(), strict=True))
+    assert told == {first.pk: 0, third.pk: first.pk, fourth.pk: third.pk}
+
+
 def test_age_and_decay_are_those_of_the_row(home: Workspace, now: dt.datetime) -> None:
     rows = [
         episode(home, created_at=now - dt.timedelta(days=1.5), tags=["incident"], importance=0.9),

@@ -28,6 +28,7 @@ COLUMNS: dict[str, tuple[Any, Any]] = {
     "rate": (0.03, np.float64),
     "text": ("some text", np.object_),
     "supersedes": (0, np.int64),
+    "asked_for": (False, np.bool_),
 }
 profiles = st.sampled_from(Profile)
 
