@@ -24,7 +24,10 @@ class ChatClient:
     """`async with ChatClient(site, seat) as chat:` has read the hello. Every frame received is kept in
     `frames`."""
 
-    def __init__(self, site: Site, seat: Seat, *, conversation: str = "") -> None:
+    def __init__(
+        self, site: Site, seat: Seat, *, conversation: str = "", patience_s: float = WAIT_SECONDS
+    ) -> None:
+        self.patience_s = patience_s
         self.url = site.socket_url(conversation or seat.conversation)
         self.headers = {"Authorization": f"Bearer {seat.token}"}
         self.frames: list[Frame] = []
@@ -42,7 +45,7 @@ class ChatClient:
 
     async def receive(self, *kinds: str) -> Frame:
         """The next frame of one of these kinds; those before it are kept and passed over."""
-        async with asyncio.timeout(WAIT_SECONDS):
+        async with asyncio.timeout(self.patience_s):
             while True:
                 frame: Frame = json.loads(await self.socket.recv())
                 self.frames.append(frame)
