@@ -28,6 +28,8 @@ def supersession_accept(*, item: ReviewItem, origin: Origin, author: User | None
         for side in ("new", "old")
     )
     merged = str(item.payload.get(MERGED, ""))
+    if newer is None and not merged:
+        newer = _replaced_by(item)
     if newer is None:
         if older is None:
             return ReviewOutcome(ok=True, message="Both episodes are gone already; nothing was changed.")
@@ -48,6 +50,18 @@ def supersession_accept(*, item: ReviewItem, origin: Origin, author: User | None
     if goes is not None:
         episodic_delete(row=goes, origin=origin, reason=SUPERSEDED)
     return ReviewOutcome(ok=True)
+
+
+def _replaced_by(item: ReviewItem) -> EpisodicMemory | None:
+    """The live episode that took the place of the newer one meanwhile, or of what took its place."""
+    rows = EpisodicMemory.all_objects.filter(home=item.home)
+    row, seen = rows.filter(pk=item.payload["new"]).first(), set[int]()
+    while row is not None and row.is_deleted and row.pk not in seen:
+        seen.add(row.pk)
+        was_replaced = row.deleted_reason == SUPERSEDED
+        later = rows.filter(possibly_supersedes=row).order_by("is_deleted", "-pk")
+        row = later.first() if was_replaced else None
+    return row if row is not None and not row.is_deleted else None
 
 
 def supersession_reject(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:

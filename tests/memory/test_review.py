@@ -80,6 +80,20 @@ def test_when_the_newer_row_is_gone_the_item_stays_open(home: Workspace) -> None
     assert not old.is_deleted
 
 
+def test_when_the_newer_row_was_replaced_itself_its_successor_stands_for_it(home: Workspace) -> None:
+    first_item, old, between = supersession(home)
+    last = episodic_write(home=home, text="The team meets on Friday.", origin=CONSOLIDATION).row
+    assert last is not None
+    EpisodicMemory.objects.filter(pk=last.pk).update(possibly_supersedes=between)
+    payload = {"layer": "episodic", "new": last.pk, "old": between.pk}
+    second_item = review_add(
+        home=home, kind=ReviewItem.Kind.POSSIBLY_SUPERSEDES, summary="newest", payload=payload
+    )
+    for item in (second_item, first_item):
+        assert review_accept(item=item, origin=EXPLICIT).ok
+    assert list(EpisodicMemory.objects.all()) == [last]
+
+
 def test_an_owner_may_store_what_screening_refused(home: Workspace) -> None:
     semantic_write(home=home, key="pref.joke", value=HOSTILE, origin=EXPLICIT)
     episodic_write(home=home, text=HOSTILE, origin=EXPLICIT, tags=["joke"])
