@@ -99,7 +99,7 @@ def episodic_write(
     embedding = None if defer_embedding else embed_document(prepared.text)
     with home_locked(home):
         exact_id, live = _home_state(home, prepared.folded_hash)
-        twin = twin_find(home, prepared.text, embedding, exact_id=exact_id)
+        twin = twin_find(home, prepared.text, embedding, told_at=prepared.created_at, exact_id=exact_id)
         if twin is not None and twin.differs_in is None:
             return _dedupe(twin.row, prepared, home=home, origin=origin, now=now, preserve=preserve)
         if preserve and live >= episodic_max_rows():

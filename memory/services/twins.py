@@ -4,6 +4,7 @@ it is `episodic`'s.
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ class Twin:
 
 
 def twin_find(
-    home: Workspace, text: str, embedding: Embedding | None, *, exact_id: int | None
+    home: Workspace, text: str, embedding: Embedding | None, *, told_at: dt.datetime, exact_id: int | None
 ) -> Twin | None:
     """An exact duplicate, else the nearest row that says the same, else the nearest that disagrees, else the
     one that tells the state before a change.
@@ -40,21 +41,23 @@ def twin_find(
         return Twin(EpisodicMemory.objects.get(pk=exact_id))
     twins = near_twins(home, text, embedding)
     same = next((twin for twin in twins if twin.differs_in is None), None)
-    return same or next(iter(twins), None) or _outdated(home, text, embedding)
+    return same or next(iter(twins), None) or _outdated(home, text, embedding, told_at)
 
 
-def _outdated(home: Workspace, text: str, embedding: Embedding | None) -> Twin | None:
-    """The newest row that tells a state which this text says has changed: another job, another home."""
+def _outdated(home: Workspace, text: str, embedding: Embedding | None, told_at: dt.datetime) -> Twin | None:
+    """The newest row before this text that tells a state which it says has changed: another job or home."""
     for topic in changed(text):
         found = candidates(
             collection=collection_name(KIND, home.pk),
             query=topic.query,
             k=STATES_LOOKED_AT,
+            # Under the lock of a home nothing is embedded: a text without a vector is compared by its words.
+            mode="auto" if embedding is not None else "keyword",
             embedding=embedding,
         )
         near = [hit.object_id for hit in found.hits if hit.cosine is None or hit.cosine >= STATE_MIN_COSINE]
-        live = EpisodicMemory.objects.filter(home=home, pk__in=near).order_by("-created_at", "-pk")
-        texts = live.values_list("pk", "text")
+        live = EpisodicMemory.objects.filter(home=home, pk__in=near, created_at__lte=told_at)
+        texts = live.order_by("-created_at", "-pk").values_list("pk", "text")
         told = next((pk for pk, said in texts if over(topic, said, change=text)), None)
         if told is not None:
             return Twin(EpisodicMemory.objects.get(pk=told), "state")

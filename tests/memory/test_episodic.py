@@ -296,6 +296,22 @@ class TestByMeaning:
         found = episodic_search(home=home, query="I work at Google", limit=3).hits
         assert [hit.row.text for hit in found][:2] == ["I just joined Microsoft", "I work at Google"]
 
+    def test_a_change_that_was_told_earlier_ends_nothing(
+        self, home: Workspace, compact_embedder: EmbeddingBackend
+    ) -> None:
+        stored(home, "I work at Google")
+        told = write(home, "I just joined Microsoft", created_at=timezone.now() - dt.timedelta(days=900))
+        assert told.possibly_supersedes is None
+
+    def test_a_text_stored_for_the_backfill_embeds_nothing_and_still_finds_what_it_ends(
+        self, home: Workspace, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        old = stored(home, "I work at Google")
+        embedded: list[str] = []
+        monkeypatch.setattr(embedder, "embed", lambda text, kind: embedded.append(text))
+        new = write(home, "I just joined Microsoft", defer_embedding=True)
+        assert (new.possibly_supersedes, embedded) == (old.pk, [])
+
     @pytest.mark.parametrize("limit", [1, 8])
     def test_of_three_jobs_the_last_comes_first_also_when_the_one_between_is_gone(
         self, home: Workspace, compact_embedder: EmbeddingBackend, limit: int

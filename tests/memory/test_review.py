@@ -81,7 +81,7 @@ def test_when_the_newer_row_is_gone_the_item_stays_open(home: Workspace) -> None
 
 
 def test_when_the_newer_row_was_replaced_itself_its_successor_stands_for_it(home: Workspace) -> None:
-    first_item, old, between = supersession(home)
+    first_item, _, between = supersession(home)
     last = episodic_write(home=home, text="The team meets on Friday.", origin=CONSOLIDATION).row
     assert last is not None
     EpisodicMemory.objects.filter(pk=last.pk).update(possibly_supersedes=between)

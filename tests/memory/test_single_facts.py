@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.single_facts import changed, over, subject
-
-
-def ends(old: str, new: str) -> bool:
-    return any(over(topic, old, change=new) for topic in changed(new))
+from memory.single_facts import ends, subject
 
 
 @pytest.mark.parametrize(
@@ -32,6 +28,23 @@ def ends(old: str, new: str) -> bool:
         ("Vivo en Madrid", "Me mudé a Bilbao"),
         ("Trabalho na Google", "Comecei a trabalhar na Microsoft"),
         ("Moro em Lisboa", "Agora moro no Porto"),
+        ("I work at Google", "i just joined microsoft"),
+        ("I work at Google", "I'm now working at Microsoft"),
+        ("I work at Google", "As of Monday I work for Microsoft"),
+        ("I work at Google", "Got a job at Microsoft!"),
+        ("I work at Google", "I joined a startup called Acme"),
+        ("I work at Google", "I left Google for a while"),
+        ("I work at Google", "Today I started at Microsoft"),
+        ("I work at Google", "I switched jobs, now at Microsoft"),
+        ("I am a data scientist at Google", "I just joined Microsoft"),
+        ("User works at Google", "The user's new employer is Microsoft"),
+        ("I live in Berlin", "I'm now living in Lisbon"),
+        ("I live in Berlin", "I moved from Berlin to Lisbon"),
+        ("Ich arbeite bei Siemens", "Seit Montag arbeite ich bei Bosch"),
+        ("J’habite à Lyon", "J’ai déménagé à Nantes"),
+        ("Je travaille chez Renault", "Je viens de rejoindre Peugeot"),
+        ("Trabajo en Google", "Acabo de unirme a Microsoft"),
+        ("Moro em Lisboa", "Mudei-me para o Porto"),
     ],
 )
 def test_a_change_ends_the_state_before_it(old: str, new: str) -> None:
@@ -50,6 +63,26 @@ def test_a_change_ends_the_state_before_it(old: str, new: str) -> None:
         ("I like Google Maps", "I just joined Microsoft"),
         ("I live in Berlin", "I just joined Microsoft"),
         ("I just joined Microsoft", "I just joined Microsoft"),
+        ("I work at Google", "I quit smoking"),
+        ("I work at Google", "I joined the Tuesday standup"),
+        ("I work at Google", "I joined Slack channel #general"),
+        ("I work at Google", "I joined Alice and Bob for a hike"),
+        ("I work at Google", "I left Berlin yesterday"),
+        ("I work at Google", "I don't work on Fridays"),
+        ("I work at Google", "I never joined Microsoft"),
+        ("I work at Google", "If I joined Microsoft I would earn more"),
+        ("I work at Google", "I heard that Alice joined Microsoft"),
+        ("I work at Google", "She joined Microsoft"),
+        ("I work at Google", "The user's sister joined Microsoft"),
+        ("I work at Google", "Last week my sister joined Microsoft"),
+        ("I work at Google", "A new job in the queue failed"),
+        ("I work with Docker", "The printer now works with Linux"),
+        ("The build works with Python 3.11", "The build no longer works with Python 3.12"),
+        ("I live in Berlin", "The meeting moved to Tuesday"),
+        ("I live in Berlin", "They moved to Lisbon"),
+        ("I live in Berlin", "I moved the file to /tmp"),
+        ("Ich arbeite bei Siemens", "Er hat eine neue Stelle bei Bosch"),
+        ("Vivo en Madrid", "Ella se mudó a Bilbao"),
         ("", ""),
     ],
 )
@@ -69,6 +102,10 @@ def test_what_is_about_another_thing_or_person_ends_nothing(old: str, new: str) 
         ("Morgan works at Google", "morgan"),
         ("Vivian moved to Lisbon", "vivian"),
         ("The user works at Google", "me"),
+        ("The user's sister works at Google", "sister"),
+        ("In May, Bob moved to Lisbon", "bob"),
+        ("The server moved to Dublin", "server"),
+        ("He joined Microsoft", "he"),
         ("", "me"),
         ("42", "me"),
     ],
