@@ -313,7 +313,9 @@ def test_decisions_do_not_depend_on_where_a_transaction_ends(
 def decided(home: Workspace, text: str, number: int) -> tuple[str, int, str, str]:
     lesson = lesson_write(home=home, rule=text, origin=EXPLICIT)
     episode = episodic_write(home=home, text=text, origin=CONSOLIDATION)
-    fact = semantic_write(home=home, key=f"user.k{number % 2}", value=text, origin=CONSOLIDATION)
+    # No episode quotes such a value: one that quotes a replaced value is retired after the commit.
+    value = {"said": text}
+    fact = semantic_write(home=home, key=f"user.k{number % 2}", value=value, origin=CONSOLIDATION)
     return lesson.outcome, len(lesson.superseded), episode.outcome, fact.outcome
 
 
