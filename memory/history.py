@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
 
 DAY_GAP: Final = "\n\n"
-# Number of rows and last change; two reads of an index, which SQLite would turn into one of every row.
+# Number of rows, last row and last change; three reads of an index, which SQLite would turn into one of every
+# row. The last row tells of an entry that came for a deleted one by a clock that is behind.
 _STATE: Final = (
     "SELECT (SELECT COUNT(*) FROM memory_historyentry WHERE workspace_id = %s),"
+    " (SELECT MAX(id) FROM memory_historyentry WHERE workspace_id = %s),"
     " (SELECT MAX(updated_at) FROM memory_historyentry WHERE workspace_id = %s)"
 )
 
@@ -135,7 +137,7 @@ _rendered: dict[int, tuple[dt.date, tuple[Any, ...], tuple[str, ...]]] = {}
 def _rendered_days(workspace: Workspace, today: dt.date) -> tuple[str, ...]:
     """Made anew when the rows have changed, whichever process changed them, and at midnight."""
     with connection.cursor() as cursor:
-        cursor.execute(_STATE, [workspace.pk, workspace.pk])
+        cursor.execute(_STATE, [workspace.pk] * 3)
         state = cursor.fetchone()
     with _lock:
         known = _rendered.get(workspace.pk)

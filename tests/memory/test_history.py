@@ -122,6 +122,20 @@ def test_an_appended_entry_shows_at_once_and_a_rendering_is_cached(
 
 
 @pytest.mark.django_db
+def test_an_entry_of_a_clock_that_is_behind_shows_in_the_place_of_a_deleted_one(
+    home: Workspace, now: dt.datetime
+) -> None:
+    for title in ("Two", "Three"):
+        append(home, now, title=title)
+    render(home, now)
+    HistoryEntry.objects.get(title="Two").delete()
+    last = append(home, now, title="Four")
+    HistoryEntry.objects.filter(pk=last.pk).update(updated_at=now - dt.timedelta(days=3_000))
+    assert "Four" in render(home, now)
+    assert "Two" not in render(home, now)
+
+
+@pytest.mark.django_db
 def test_the_number_of_queries_does_not_grow_with_the_rows(
     home: Workspace, now: dt.datetime, django_assert_num_queries: Any
 ) -> None:
