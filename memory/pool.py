@@ -49,7 +49,7 @@ _EPISODES = (
     f"{_NEWER} SELECT episode.id, importance, CAST(created_at AS text), text, conversation_id, tags,"  # noqa: S608
     " newer.told FROM memory_episodicmemory AS episode LEFT JOIN newer ON newer.id = episode.id"
     " WHERE +home_id = %s AND NOT episode.is_deleted"
-    " AND (episode.id IN ({places}) OR episode.id IN (SELECT id FROM newer))"
+    " AND (episode.id IN ({places}) OR episode.id IN (SELECT id FROM newer)) ORDER BY episode.id"
 )
 _SESSIONS = (
     "SELECT conversation_id, id FROM memory_episodicmemory"
