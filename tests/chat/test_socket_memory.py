@@ -80,7 +80,7 @@ async def test_nothing_found_is_said_and_nothing_is_made_up(quiet_site: Site, qu
     async with ChatClient(quiet_site, quiet_seat) as chat:
         done = await chat.ask("zzyzx qwxv?")
         assert "Memory holds nothing about this." in done["message"]["content"]
-        assert "limited: embedder_unavailable" in done["message"]["content"]
+        assert "limited: no search by meaning" in done["message"]["content"]
 
 
 async def test_a_secret_is_refused_with_its_reason(quiet_site: Site, quiet_seat: Seat) -> None:
