@@ -1,12 +1,16 @@
-"""The login link's page. Password login and logout are Django's own views."""
+"""The pages of the login link and of one's own password. Password login and logout are Django's own views."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth import login
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.views import PasswordChangeView
 from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.cache import never_cache
@@ -15,6 +19,8 @@ from crewsite.accounts.services import login_link_is_valid, login_link_use
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
+
+    from crewsite.accounts.models import User
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -38,3 +44,18 @@ class LoginLinkView(View):
         return render(
             request, "registration/login_link.html", {"token": token, "valid": valid}, status=status
         )
+
+
+class PasswordView(PasswordChangeView):
+    """Sets a first password without asking for an old one: who came by a login link has none."""
+
+    template_name = "registration/password.html"
+    success_url = reverse_lazy("dashboard:home")
+
+    def get_form_class(self) -> type[Any]:
+        user = cast("User", self.request.user)
+        return PasswordChangeForm if user.has_usable_password() else SetPasswordForm
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, "Your password is set. Other sessions of yours are logged out.")
+        return super().form_valid(form)

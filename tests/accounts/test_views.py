@@ -104,3 +104,32 @@ def test_the_login_page_does_not_send_people_to_other_sites(client: Client, alic
         reverse("login") + "?next=https://evil.example/", {"username": "alice", "password": PASSWORD}
     )
     assert answer["Location"] == "/"
+
+
+def test_an_account_without_a_password_sets_one(client: Client, alice: User) -> None:
+    alice.set_unusable_password()
+    alice.save()
+    client.force_login(alice)
+    page = client.get(reverse("password"))
+    assert "old_password" not in page.context["form"].fields
+    assert "Set a password" in page.content.decode()
+    client.post(reverse("password"), {"new_password1": PASSWORD, "new_password2": PASSWORD})
+    alice.refresh_from_db()
+    assert alice.check_password(PASSWORD)
+    assert client.get("/").status_code == 200, "the session that set it goes on"
+
+
+def test_an_account_with_a_password_is_asked_for_it(client: Client, alice: User) -> None:
+    alice.set_password(PASSWORD)
+    alice.save()
+    client.force_login(alice)
+    new = "another horse battery"
+    refused = client.post(reverse("password"), {"new_password1": new, "new_password2": new})
+    assert "old_password" in refused.context["form"].errors
+    alice.refresh_from_db()
+    assert alice.check_password(PASSWORD)
+
+
+def test_the_admin_leads_to_the_same_page_of_passwords(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    assert client.get(reverse("admin:password_change")).headers["Location"] == reverse("password")
