@@ -61,12 +61,16 @@ _PLACEHOLDER: Final = re.compile(
     r"generated|incorrect)\b|(?:os|process|settings|config|self|this|request|env|secrets|vault|op|arn|https?|file|ref|data|args|"
     r"options|props)[.:(\[]|~/|(?:\.{1,2})?/[\w.][\w.-]*(?:/[\w.-]+)+|[a-z_][\w.]{0,80}[(\[]|(?:[a-z_]{1,40}\.){1,5}[a-z_]+(?:[\s,;)\"'`]|\Z))"
 )
-# "my password is hunter2", "PIN: 1234", "password hunter2", to the end of a line; not "the password policy asks for 12
-# characters", "the password is in the vault".
+# "my password is hunter2", "PIN: 1234", "password hunter2", to the end of a line; within a sentence what has letters and
+# digits, or four digits alone ("my password is hunter2, keep it"). Not "the password policy asks for 12 characters", "the
+# password is in the vault", "the secret key is base64 encoded".
 _SPOKEN: Final = re.compile(
     r"(?:(?<![^\W_])(?:pass\s?(?:word|phrase|code)|pin(?:\s(?:code|number))?|(?:api|secret|access)[\s_-]?key|(?:access|api)[\s_-]?token|"
     r"passwor[dt]|kennwort|mot\sde\spasse|contrase[ñn]a|senha|пароль)|密码|密碼|パスワード|비밀번호(?:는|가)?)"
-    r"(?:\s{0,3}(?:\b(?:is|ist|est|es)\b|é|[=:：是は]|—)\s{0,3}(?P<v>\S{1,512})|\s{1,3}(?P<w>(?=\S{0,512}\d)\S{4,512}))\s{0,3}$",
+    r"(?:\s{0,3}(?:\b(?:is|ist|est|es)\b|é|[=:：是は]|—)\s{0,3}(?:(?P<v>\S{1,512})\s{0,3}$|[\"'“‘`]?(?P<x>"
+    r"(?!(?:base64|sha-?\d|md5|utf-?8|oauth|argon2|bcrypt|pbkdf2))(?=[^\s,;]{0,64}[^\W\d_])(?=[^\s,;]{0,64}\d)[^\s,;\"'”’`]{6,512}"
+    r"|\d{4,12}(?![\w-]|[.,:/]\d|\s(?:char|letter|digit|bit|byte|day|hour|minute|second|times?\b|zeichen|caract))))"
+    r"|\s{1,3}(?P<w>(?=\S{0,512}\d)\S{4,512})\s{0,3}$)",
     re.IGNORECASE | re.MULTILINE,
 )
 # Letters alone are prose or a type if a sentence or code goes on ("the secret: patience and time", `token: ApiToken,`).
@@ -163,7 +167,7 @@ def _assigned(text: str) -> Iterator[Found]:
 def spoken_passwords(text: str) -> Iterator[Found]:
     """Passwords told in plain words. Not among `credentials_in`: a talk about passwords would be full of holes."""
     for match in _SPOKEN.finditer(text):
-        if not _PLACEHOLDER.match((match["v"] or match["w"]).lower()):
+        if not _PLACEHOLDER.match(text[slice(*_narrowed(match))].lower()):
             yield Found(*_narrowed(match), "password")
 
 
@@ -190,7 +194,7 @@ def _listed(text: str) -> Iterator[Found]:
 
 
 def _narrowed(match: re.Match[str]) -> tuple[int, int]:
-    for group in ("v", "w"):
+    for group in ("v", "w", "x"):
         if match.re.groupindex.get(group) and match[group]:
             return match.span(group)
     return match.span()

@@ -231,6 +231,12 @@ def test_one_hostile_megabyte_per_pattern_under_two_seconds(trigger: str) -> Non
         "le mot de passe est hunter2.",
         "我的密码是 hunter2",
         "the wifi is guest\nits password is hunter2\nask Tom",
+        "my password is hunter2hunter2 always use it",
+        "my password is hunter2hunter2, please keep it",
+        "my wifi password is s3cret-house and the router stands in the hall",
+        'the access token is "abc123def" for staging',
+        "my PIN is 4711 for the back door",
+        "mein Passwort ist geheim99 und gilt bis Mai",
     ],
 )
 def test_a_password_in_plain_words_is_seen(text: str) -> None:
@@ -246,6 +252,12 @@ def test_a_password_in_plain_words_is_seen(text: str) -> None:
         "the token budget is 4000",
         "pref.password_manager: bitwarden",
         "the API key is expired",
+        "the secret key is base64 encoded",
+        "the password is 2048 bits of noise",
+        "the password is 8-16 characters long",
+        "the password is always hashed with argon2id before it is stored",
+        "the pin is 3.5 mm wide",
+        "the api key is rotated every 90 days",
         "my password is [REDACTED:password]",
     ],
 )
