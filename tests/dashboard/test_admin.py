@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from constance import config
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
@@ -60,3 +61,37 @@ def test_staff_see_only_the_tables_they_may(db: None) -> None:
     assert reverse("admin:lessons_lesson_changelist") in page
     assert reverse("admin:memory_semanticmemory_changelist") not in page
     assert "crew-cards" not in page
+
+
+def _settings_form(operator: Client, **changed: str) -> Any:
+    address = reverse("admin:constance_config_changelist")
+    form = operator.get(address).context["form"]
+    sent = {name: form[name].value() for name in form.fields if form[name].value() not in {None, False}}
+    return operator.post(address, {**sent, "version": form.initial["version"], **changed})
+
+
+def test_live_settings_are_saved_under_their_own_title(operator: Client) -> None:
+    page = operator.get(reverse("admin:constance_config_changelist")).content.decode()
+    assert "Live settings" in page
+    assert ">Constance<" not in page
+    assert _settings_form(operator, CHAT_MAX_RUNNING_TURNS="7").status_code == 302
+    assert config.CHAT_MAX_RUNNING_TURNS == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CHAT_MAX_RUNNING_TURNS", "-1"),
+        ("HISTORY_MAX_DAYS", str(2**31)),
+        ("HISTORY_IDLE_HOURS", "-0.5"),
+        ("MODEL_WINDOWS", "x" * 2_001),
+    ],
+)
+def test_live_settings_have_the_same_bounds_in_admin_as_in_every_other_door(
+    operator: Client, name: str, value: str
+) -> None:
+    before = getattr(config, name)
+    answer = _settings_form(operator, **{name: value})
+    assert answer.status_code == 200
+    assert answer.context["form"].errors[name]
+    assert getattr(config, name) == before
