@@ -13,8 +13,7 @@ function labelTheme(button) {
 function toggleTheme(button) {
   root.dataset.theme = currentTheme() === "dark" ? "light" : "dark";
   try {
-    localStorage.setItem("crew-theme", root.dataset.theme);
-    localStorage.setItem("_x_adminTheme", JSON.stringify(root.dataset.theme)); // the admin theme keeps its own copy
+    localStorage.setItem("adminTheme", JSON.stringify(root.dataset.theme)); // the admin reads the same entry
   } catch {
     // Storage may be off; the choice then lasts for this page.
   }

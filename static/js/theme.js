@@ -1,12 +1,11 @@
-// Applies the stored theme before the first paint; loaded as a plain script in the head for that reason.
+// Applies the stored theme before the first paint; loaded as a plain script in the head for that reason. The
+// choice is kept where and how the admin's own theme keeps it, so that one choice serves both.
 (() => {
-  const stored = () => {
-    try {
-      return localStorage.getItem("crew-theme");
-    } catch {
-      return null;
-    }
-  };
-  const theme = stored();
+  let theme = null;
+  try {
+    theme = JSON.parse(localStorage.getItem("adminTheme"));
+  } catch {
+    // Storage may be off: then the system decides.
+  }
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 })();
