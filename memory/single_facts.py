@@ -38,7 +38,7 @@ _EMPLOYER: Final = (
 )
 _NAME: Final = r"(?-i:[A-Z0-9])"
 _A_JOB: Final = r"(?:job|employer|position|role)"
-_WORK_AT: Final = r"work(?:s|ing)? (?:\w+ )?(?:at|for)\b"
+_WORK_AT: Final = r"(?<!the )(?<!my )(?<!our )(?<!of )work(?:s|ing)? (?:\w+ )?(?:at|for)\b"
 _LIVE_IN: Final = r"liv(?:e|es|ing) (?:in|at|near|on)\b"
 
 TOPICS: Final = (

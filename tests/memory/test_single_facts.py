@@ -76,6 +76,7 @@ def test_a_change_ends_the_state_before_it(old: str, new: str) -> None:
         ("I work at Google", "The user's sister joined Microsoft"),
         ("I work at Google", "Last week my sister joined Microsoft"),
         ("I work at Google", "A new job in the queue failed"),
+        ("note on the work at the site", "I just joined Microsoft"),
         ("I work with Docker", "The printer now works with Linux"),
         ("The build works with Python 3.11", "The build no longer works with Python 3.12"),
         ("I live in Berlin", "The meeting moved to Tuesday"),
