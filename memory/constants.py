@@ -36,6 +36,7 @@ NEIGHBOURS_LOOKED_AT: Final = (
 # A change ("I just joined Microsoft") is held against the rows that tell the state before it ("I work at
 # Google"). The compact model gives such pairs cosines from 0.26, unrelated ones mostly below 0.2.
 STATES_LOOKED_AT: Final = 64
+STATES_LOOKED_AT_BY_WORDS: Final = 500  # words alone place "the job queue" before "I work at Google"
 STATE_MIN_COSINE: Final = 0.2
 IMPORTANCE_BASE: Final = 0.7
 IMPORTANCE_SHARE: Final = 0.3

@@ -12,7 +12,13 @@ from crewsite.embeddings.service import get_embedder
 from crewsite.search.collections import collection_name
 from crewsite.search.service import candidates, nearest
 from memory.changes import Disagreement, disagreement, is_mostly_latin
-from memory.constants import NEIGHBOURS_LOOKED_AT, STATE_MIN_COSINE, STATES_LOOKED_AT, thresholds_for
+from memory.constants import (
+    NEIGHBOURS_LOOKED_AT,
+    STATE_MIN_COSINE,
+    STATES_LOOKED_AT,
+    STATES_LOOKED_AT_BY_WORDS,
+    thresholds_for,
+)
 from memory.models import EpisodicMemory
 from memory.single_facts import changed, over
 
@@ -50,7 +56,7 @@ def _outdated(home: Workspace, text: str, embedding: Embedding | None, told_at: 
         found = candidates(
             collection=collection_name(KIND, home.pk),
             query=topic.query,
-            k=STATES_LOOKED_AT,
+            k=STATES_LOOKED_AT if embedding is not None else STATES_LOOKED_AT_BY_WORDS,
             # Under the lock of a home nothing is embedded: a text without a vector is compared by its words.
             mode="auto" if embedding is not None else "keyword",
             embedding=embedding,

@@ -335,6 +335,15 @@ class TestByMeaning:
             found = episodic_search(home=home, query="ZX81-QT", mode=mode, limit=3).hits
             assert found[0].row.text == "ticket ZX81-QT closed"
 
+    def test_without_vectors_the_state_that_a_change_ends_is_found_among_many_rows(
+        self, home: Workspace, embedder: FakeEmbedder
+    ) -> None:
+        old = stored(home, "I work at Google")
+        drafts = [EpisodicDraft(f"note {number} on the work at the job queue") for number in range(120)]
+        episodic_write_many(home=home, drafts=drafts, origin=EXPLICIT)
+        new = write(home, "I just joined Microsoft", defer_embedding=True)
+        assert new.possibly_supersedes == old.pk
+
     def test_another_homes_near_duplicate_does_not_count(
         self, home: Workspace, other_home: Workspace, embedder: FakeEmbedder
     ) -> None:
