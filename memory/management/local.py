@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from heapq import merge
 from typing import TYPE_CHECKING, Any, Final
 
 from django.core.management.base import CommandError
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from memory.layers import MemoryLayer
 
 LISTED_LAYERS: Final = ("semantic", "episodic")
+# What a workspace's members share: conversations belong to one person, and a terminal is none.
+SEARCHED_KINDS: Final = (*LISTED_LAYERS, "lesson")
 NO_ROW: Final = "There is no {!r}. Ids look like epi:412, sem:pref.editor, les:12, doc:projects, his:7."
 NO_MOMENT: Final = "A moment reads like 2026-03-10 or 2026-03-10T14:30."
 
@@ -43,21 +44,17 @@ class LocalMemory:
         return sorted(rows, key=lambda row: row["created_at"], reverse=True)[:limit]
 
     def search(self, *, query: str, limit: int) -> dict[str, Any]:
+        from crewsite.search.recall import search_all
         from memory import access
-        from memory.selectors import episodic_search, semantic_search
 
         wait_for_embedder()
-        home = self._workspace.home
-        facts = semantic_search(home=home, query=query, limit=limit)
-        episodes = episodic_search(home=home, query=query, limit=limit, mode="relevance")
+        found = search_all(query=query, workspace=self._workspace, kinds=SEARCHED_KINDS, limit=limit)
         access.flush()
-        layers = [
-            [hit_as_dict(SemanticLayer(), hit) for hit in facts.hits],
-            [hit_as_dict(EpisodicLayer(), hit) for hit in episodes.hits],
+        hits = [
+            hit_as_dict(citation=hit.citation, text=hit.text, at=hit.at, score=hit.score, legs=hit.legs)
+            for hit in found.hits
         ]
-        degraded = sorted({*facts.degraded, *episodes.degraded})
-        hits = hits_merged(layers, limit)
-        return {"hits": hits, "rung": episodes.rung or facts.rung, "degraded": degraded}
+        return {"hits": hits, "degraded": list(found.degraded)}
 
     def show(self, *, citation: str) -> dict[str, Any]:
         return whole_row_as_dict(*self._find(citation))
@@ -82,7 +79,7 @@ class LocalMemory:
 
         found = moment_named(moment, self._workspace)
         if found is None:
-            raise CommandError(NO_MOMENT)
+            raise CommandError(NO_MOMENT, returncode=2)
         rows = memory_as_of(home=self._workspace.home, moment=found)
         return {"moment": when(found), "rows": [standing_as_dict(row) for row in rows]}
 
@@ -114,20 +111,10 @@ class LocalMemory:
         return _outcome(layer.restore(row=row, origin=cli_origin()), layer)
 
     def _find(self, citation: str) -> tuple[MemoryLayer, Any]:
-        found = row_cited(self._workspace, citation)
+        found = row_cited(self._workspace, citation.strip("[]"))
         if found is None:
             raise CommandError(NO_ROW.format(citation))
         return found
-
-
-def hits_merged(layers: list[list[dict[str, Any]]], limit: int) -> list[dict[str, Any]]:
-    """Merged, so that the order within a layer stays. Each scales its scores by its own best row: equal ones
-    are told apart by what they rest on."""
-    return list(merge(*layers, key=_strength, reverse=True))[:limit]
-
-
-def _strength(row: dict[str, Any]) -> tuple[float, int, float]:
-    return row["score"], len(row["legs"]), row["cosine"] or 0.0
 
 
 def _outcome(result: Any, layer: MemoryLayer) -> dict[str, Any]:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
-from memory.models import SemanticMemory
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import datetime as dt
+    from collections.abc import Iterator, Sequence
 
     from crewsite.security.models import MemoryEvent
     from memory.explain import Explanation
     from memory.layers import MemoryLayer
-    from memory.results import EpisodicHit, SemanticHit, Standing
+    from memory.results import Standing
 
 TEXT_COLUMN_CHARS: Final = 300
-NOT_SHOWN: Final = frozenset({"id", "text", "key", "value", "folded_hash", "source", "created_at"})
+NOT_SHOWN: Final = frozenset({"id", "text", "folded_hash", "source", "created_at"})
 
 
 def row_as_dict(layer: MemoryLayer, row: Any) -> dict[str, Any]:
     return {
         "id": layer.citation(row),
-        "text": _text(layer, row),
+        "text": layer.text(row),
         "source": getattr(row, "source", ""),
         "created_at": when(row.created_at),
     }
@@ -33,14 +31,11 @@ def whole_row_as_dict(layer: MemoryLayer, row: Any) -> dict[str, Any]:
     return {**row_as_dict(layer, row), **{attname: getattr(row, attname) for attname in fields.values()}}
 
 
-def hit_as_dict(layer: MemoryLayer, hit: SemanticHit | EpisodicHit) -> dict[str, Any]:
-    return {
-        **row_as_dict(layer, hit.row),
-        "score": round(hit.score, 4),
-        "cosine": None if hit.cosine is None else round(hit.cosine, 4),
-        "keyword": None if hit.keyword is None else round(hit.keyword, 4),
-        "legs": list(hit.legs),
-    }
+def hit_as_dict(
+    *, citation: str, text: str, at: dt.datetime | None, score: float, legs: Sequence[str]
+) -> dict[str, Any]:
+    """Scores are those of the ranks: kinds of rows have no other measure in common."""
+    return {"id": citation, "score": round(score, 4), "legs": list(legs), "at": when(at), "text": text}
 
 
 def event_as_dict(event: MemoryEvent) -> dict[str, Any]:
@@ -99,11 +94,5 @@ def when(moment: Any) -> str:
 
 
 def cell(value: Any) -> str:
-    text = ", ".join(value) if isinstance(value, list) else str(value)
+    text = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
     return text[:TEXT_COLUMN_CHARS]
-
-
-def _text(layer: MemoryLayer, row: Any) -> str:
-    if isinstance(row, SemanticMemory):
-        return f"{row.key} = {json.dumps(row.value, ensure_ascii=False)}"
-    return layer.text(row)

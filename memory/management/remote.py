@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -12,10 +11,10 @@ from django.utils.dateparse import parse_datetime
 from crewsite.accounts.console import row_number
 from crewsite.accounts.server import Refusal, api_call, pages
 from memory.explain import ConversationRef, ExplainedEvent, Explanation, Injection, ReadFrom
-from memory.management.local import NO_MOMENT, NO_ROW, hits_merged
-from memory.management.printing import when
+from memory.management.local import NO_MOMENT, NO_ROW, SEARCHED_KINDS
+from memory.management.printing import hit_as_dict, when
 from memory.results import RowRef
-from memory.rules import parse_value
+from memory.rules import parse_value, render_value
 
 if TYPE_CHECKING:
     from crewsite.accounts.server import Server
@@ -43,12 +42,9 @@ class RemoteMemory:
         return sorted(rows, key=lambda row: row["created_at"], reverse=True)[:limit]
 
     def search(self, *, query: str, limit: int) -> dict[str, Any]:
-        most = min(limit, SEARCH_ROWS)
-        facts = self._get("/memory/search", q=query, kinds="semantic", limit=most)
-        episodes = self._get("/memory/episodic/search", q=query, limit=most)
-        layers = [[_fact_hit(hit) for hit in facts["hits"]], [_episode_hit(hit) for hit in episodes["hits"]]]
-        degraded = sorted({*facts["degraded"], *episodes["degraded"]})
-        return {"hits": hits_merged(layers, limit), "rung": episodes["rung"], "degraded": degraded}
+        kinds, most = ",".join(SEARCHED_KINDS), min(limit, SEARCH_ROWS)
+        found = self._get("/memory/search", q=query, kinds=kinds, limit=most)
+        return {"hits": [_hit(hit) for hit in found["hits"]], "degraded": found["degraded"]}
 
     def show(self, *, citation: str) -> dict[str, Any]:
         kind, number = self._find(citation)
@@ -75,7 +71,7 @@ class RemoteMemory:
             found = self._get("/memory/as-of", moment=moment)
         except Refusal as refusal:
             if refusal.status == BAD_REQUEST:
-                raise CommandError(NO_MOMENT) from refusal
+                raise CommandError(NO_MOMENT, returncode=2) from refusal
             raise
         return {"moment": _second(found["moment"]), "rows": [_standing(row) for row in found["rows"]]}
 
@@ -159,22 +155,17 @@ def _second(moment: str | None) -> str:
 def _brief(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
     if kind == "semantic":
         citation = f"sem:{fields['key']}"
-        text = f"{fields['key']} = {json.dumps(fields['value'], ensure_ascii=False)}"
+        text = f"{fields['key']}: {render_value(fields['value'])}"
     else:
         citation, text = f"epi:{fields['id']}", fields["text"]
     made = _second(fields["created_at"])
     return {"id": citation, "text": text, "source": fields["source"], "created_at": made}
 
 
-def _fact_hit(hit: dict[str, Any]) -> dict[str, Any]:
-    made, score = _second(hit["at"]), round(hit["score"], 4)
-    told = {"id": hit["citation"], "text": hit["text"], "source": "", "created_at": made}
-    return {**told, "score": score, "cosine": None, "keyword": None, "legs": hit["legs"]}
-
-
-def _episode_hit(hit: dict[str, Any]) -> dict[str, Any]:
-    numbers = {name: hit[name] and round(hit[name], 4) for name in ("score", "cosine", "keyword")}
-    return {**_brief("episodic", hit["episode"]), **numbers, "legs": hit["legs"]}
+def _hit(hit: dict[str, Any]) -> dict[str, Any]:
+    at = parse_datetime(hit["at"]) if hit["at"] else None
+    same = {name: hit[name] for name in ("citation", "text", "score", "legs")}
+    return hit_as_dict(**same, at=at)
 
 
 def _event(fields: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from crewsite.security.models import MemoryEvent
 from lessons.services import lesson_delete, lesson_write
 from memory.models import EpisodicMemory, PreferencesDocument, SemanticMemory
 from memory.services import document_replace, episodic_delete, semantic_delete, semantic_write
@@ -62,7 +63,8 @@ def test_a_fact_is_remembered_and_an_old_value_restored_by_its_row_id() -> None:
     (old,) = crew_json("list", "--deleted", "--kind", "semantic")
     assert old["id"].removeprefix("sem:").isdigit()
     assert crew_json("restore", old["id"])["outcome"] == "restored"
-    assert crew_json("show", "sem:pref.editor")["text"] == 'pref.editor = "vim"'
+    shown = crew_json("show", "sem:pref.editor")
+    assert (shown["text"], shown["value"]) == ("pref.editor: vim", "vim")
 
 
 def test_a_refusal_exits_with_1_and_its_reason_on_stderr() -> None:
@@ -200,8 +202,28 @@ def test_memory_is_shown_as_it_stood_on_a_day(home: Workspace, now: dt.datetime)
 
 @pytest.mark.parametrize("moment", ["yesterday", "2026-13-01", "9999-12-31", "2026-03-10T", ""])
 def test_a_moment_nobody_can_read_is_refused(moment: str) -> None:
-    with pytest.raises(CommandError, match="A moment reads like"):
+    with pytest.raises(CommandError, match="A moment reads like") as refused:
         crew("as-of", moment)
+    assert refused.value.returncode == 2
+
+
+def test_what_is_not_there_is_shown_as_nothing(home: Workspace) -> None:
+    row = semantic_write(home=home, key="pref.editor", value="vim", origin=EXPLICIT).row
+    assert row is not None
+    MemoryEvent.objects.update(object_id=None)
+    assert "None" not in crew("audit")[1] + crew("show", "sem:pref.editor")[1]
+
+
+def test_facts_episodes_and_lessons_are_found_by_one_search_and_ranked_by_one_measure(
+    home: Workspace,
+) -> None:
+    crew("remember", "heron", "--key", "project.staging_server")
+    crew("remember", "The heron was seen at the pond.")
+    lesson_write(home=home, rule="never deploy to heron on friday", origin=EXPLICIT)
+    hits = crew_json("search", "heron")["hits"]
+    assert {hit["id"].partition(":")[0] for hit in hits} == {"sem", "epi", "les"}
+    assert {hit["score"] for hit in hits} == {0.0164}
+    assert "project.staging_server: heron" in [hit["text"] for hit in hits]
 
 
 def test_a_day_ends_at_the_workspaces_midnight(home: Workspace) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from django.core.management.base import CommandError
+
 from crewsite.accounts.console import MemoryCommand, add_verb, positive
 from crewsite.security.models import MemoryEvent
 from memory.constants import DEFAULT_IMPORTANCE
@@ -36,7 +38,7 @@ class Command(MemoryCommand):
         listing.add_argument("--kind", choices=["semantic", "episodic"])
         listing.add_argument("--deleted", action="store_true", help="tombstones instead of live rows")
         listing.add_argument("--limit", type=positive, default=DEFAULT_LIMIT)
-        search = add_verb(commands, "search", "facts and episodes by meaning and words")
+        search = add_verb(commands, "search", "facts, episodes and lessons by meaning and words")
         search.add_argument("query")
         search.add_argument("--limit", type=positive, default=DEFAULT_LIMIT)
         show = add_verb(commands, "show", "one row with all its fields")
@@ -74,8 +76,10 @@ class Command(MemoryCommand):
         return rows, 0
 
     def _search(self, memory: Memory, options: dict[str, Any]) -> tuple[Any, int]:
+        if not options["query"].strip():
+            raise CommandError("Say what to search for.", returncode=2)
         found = memory.search(query=options["query"], limit=options["limit"])
-        columns = ["id", "score", "legs", "created_at", "text"]
+        columns = ["id", "score", "legs", "at", "text"]
         self._rows(found["hits"], columns, options, empty="Nothing found.")
         if found["degraded"]:
             self.stderr.write(f"Search is limited at the moment: {', '.join(found['degraded'])}.")
@@ -84,7 +88,7 @@ class Command(MemoryCommand):
     def _show(self, memory: Memory, options: dict[str, Any]) -> tuple[Any, int]:
         data = memory.show(citation=options["id"])
         for name, value in data.items():
-            self.say(f"{name:<20} {value}", options)
+            self.say(f"{name:<20} {'' if value is None else value}".rstrip(), options)
         return data, 0
 
     def _explain(self, memory: Memory, options: dict[str, Any]) -> tuple[Any, int]:
