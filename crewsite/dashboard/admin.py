@@ -8,6 +8,7 @@ from constance.admin import Config, ConstanceAdmin, ConstanceForm
 from django import forms
 from django.conf import settings
 from django.contrib import admin
+from django.template.response import TemplateResponse
 
 from crewsite.settings.live_rules import MAX_CHARS, MAX_NUMBER, SettingRefused, setting_read, setting_type
 
@@ -43,9 +44,10 @@ class LiveSettingsAdmin(ConstanceAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        # Without `opts` the head of the page says this title and not "Constance > Config".
-        named = {"title": TITLE, "content_title": TITLE, "opts": None}
-        page: HttpResponse = super().changelist_view(request, {**(extra_context or {}), **named})
+        page: HttpResponse = super().changelist_view(request, extra_context)
+        if isinstance(page, TemplateResponse) and page.context_data is not None:
+            # Without `opts` the head of the page says this title and not "Constance > Config".
+            page.context_data |= {"title": TITLE, "content_title": TITLE, "opts": None}
         return page
 
 

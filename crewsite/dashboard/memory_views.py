@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from crewsite.accounts.console import row_number
@@ -22,6 +23,8 @@ from memory.explain import memory_explain
 from memory.layers import layer_of, row_cited
 
 if TYPE_CHECKING:
+    from django.core.paginator import Page
+
     from crewsite.dashboard.place import Place
     from crewsite.dashboard.tables import Table
 
@@ -37,7 +40,7 @@ def memory_home(request: HttpRequest) -> HttpResponse:
 @in_place
 def memory(request: HttpRequest, place: Place, tab: str) -> HttpResponse:
     table = _table(tab)
-    shown = Paginator(table.rows(place, request.GET), ROWS_A_PAGE).get_page(request.GET.get("page"))
+    shown = _shown(place, table, request.GET)
     asked = {name: value for name, value in request.GET.items() if value and name != "page"}
     context: dict[str, Any] = {
         "table": table,
@@ -53,6 +56,7 @@ def memory(request: HttpRequest, place: Place, tab: str) -> HttpResponse:
     # A document is added only while there is none; later it is edited.
     if table.tab in {"preferences", "projects"} and shown.paginator.count:
         context["can_add"] = False
+    context["is_document"] = table.tab in {"preferences", "projects"}
     return page(
         request, place, "dashboard/_rows.html" if is_fragment(request) else "dashboard/memory.html", context
     )
@@ -156,10 +160,18 @@ def _edit(request: HttpRequest, place: Place, table: Table, row: Any) -> HttpRes
 
 
 def _answer(request: HttpRequest, place: Place, table: Table, row: Any, outcome: Outcome) -> HttpResponse:
-    """The row as it stands now, with what was done and the button that takes it back."""
+    """The row as it stands now, with what was done and the button that takes it back; on a table's page also
+    how many rows it has now."""
     stands = outcome.row or table.base(place).filter(pk=row.pk).first() or row
     context = {"line": table.line(place, stands), "outcome": outcome}
+    shows = urlsplit(request.headers.get("HX-Current-URL", ""))
+    if shows.path == reverse("dashboard:memory", args=[table.tab]):
+        context["shown"] = _shown(place, table, QueryDict(shows.query))
     return page(request, place, "dashboard/_row.html", context, status=200 if outcome.ok else REFUSED)
+
+
+def _shown(place: Place, table: Table, asked: QueryDict) -> Page[Any]:
+    return Paginator(table.rows(place, asked), ROWS_A_PAGE).get_page(asked.get("page"))
 
 
 def _talk_cited(place: Place, citation: str) -> Conversation:

@@ -373,3 +373,15 @@ def test_stored_text_is_inert_in_every_table_and_form(alice: User, home: Workspa
         response = client.get(page)
         assert read(response).inline == []
         assert "<img src=x" not in body(response)
+
+
+def test_adding_and_deleting_a_row_tells_how_many_the_table_has_now(alice: User, home: Workspace) -> None:
+    row = fact(home)
+    client = signed_in(alice)
+    on_page = {**HX, "HX-Current-URL": f"http://testserver{url('memory', 'facts')}?q=e"}
+    added = client.post(url("row_new", "facts"), {"key": "pref.shell", "value": "fish"}, headers=on_page)
+    assert 'hx-swap-oob="true" role="status">2 rows' in body(added)
+    deleted = client.post(url("row_act", "facts", row.pk, "delete"), headers=on_page)
+    assert ">1 row<" in body(deleted)
+    elsewhere = client.post(url("row_act", "facts", row.pk, "restore"), headers=HX)
+    assert "rows-count" not in body(elsewhere)
