@@ -49,6 +49,7 @@ class LessonHit:
     row: Lesson
     score: float
     legs: tuple[str, ...]
+    cosine: float | None = None
 
 
 def lessons_for_context(home: Workspace, *, project: str) -> ContextLessons:
@@ -81,6 +82,7 @@ def lesson_search(*, home: Workspace, query: str, limit: int = 20) -> list[Lesso
             rows[pk],
             scores[pk],
             tuple(leg for leg, found in (("vector", cosines), ("keyword", words)) if pk in found),
+            cosines.get(pk),
         )
         for pk in best
     ]

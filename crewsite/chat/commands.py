@@ -104,17 +104,18 @@ def _forget(context: ToolContext, argument: str) -> CommandResult:
         return CommandResult(f"Forgotten: “{cited.text}”.", data={"forgotten": [cited.citation]})
     everything = argument.endswith(ALL)
     query = argument.removesuffix(ALL).strip()
-    candidates = forget_candidates(context, query) if query else []
-    if not candidates:
+    matching, others = forget_candidates(context, query) if query else ([], [])
+    if not matching and (everything or not others):
         return CommandResult("Nothing in memory matches.", ok=False)
     if everything:
-        return _forget_all(context, candidates)
-    lines = _listed(candidates)
+        return _forget_all(context, matching)
+    candidates = [*matching, *others]
     one = f"`/forget {candidates[0].citation}` forgets"
-    ask = f"Which one? {one} the first, `/forget {query} {ALL}` all of these."
-    ask = ask if len(candidates) > 1 else f"Is it this? {one} it."
+    ask = f"Which one? {one} the first" if len(candidates) > 1 else f"Is it this? {one} it"
+    # What shares a word alone is listed, and never part of "all".
+    ask += f", `/forget {query} {ALL}` the {len(matching)} with these words." if len(matching) > 1 else "."
     choices = [{"citation": candidate.citation, "text": candidate.text} for candidate in candidates]
-    return CommandResult("\n".join([*lines, "", ask]), data={"candidates": choices})
+    return CommandResult("\n".join([*_listed(candidates), "", ask]), data={"candidates": choices})
 
 
 def _forget_all(context: ToolContext, candidates: list[Candidate]) -> CommandResult:
@@ -123,7 +124,7 @@ def _forget_all(context: ToolContext, candidates: list[Candidate]) -> CommandRes
     others = [candidate for candidate in candidates if candidate not in mine]
     for candidate in mine:
         forget(context, candidate)
-    said = ["Forgotten:", "", *_listed(mine)] if mine else []
+    said = ["Forgotten, and to be restored on the page of each:", "", *_listed(mine)] if mine else []
     said += ["", NOT_YOURS, "", *_listed(others)] if others else []
     done = [candidate.citation for candidate in mine]
     return CommandResult("\n".join(said).strip(), ok=bool(mine), data={"forgotten": done})

@@ -15,6 +15,7 @@ from lessons.services import lesson_delete, lesson_undo, lesson_write
 from lessons.tools import result_data
 from memory.models import EpisodicMemory, SemanticMemory
 from memory.services import episodic_delete, episodic_write, memory_restore, semantic_delete, semantic_write
+from memory.words import share_found
 
 if TYPE_CHECKING:
     from crewsite.llm.tools import ToolContext
@@ -181,21 +182,25 @@ def find_cited(context: ToolContext, citation: str) -> Candidate | None:
     return find(context, kind=kind, object_id=int(name)) if kind and is_number else None
 
 
-def forget_candidates(context: ToolContext, query: str) -> list[Candidate]:
-    """Live rows that contain the text, lessons first, then what a search finds; at most ten."""
+def forget_candidates(context: ToolContext, query: str) -> tuple[list[Candidate], list[Candidate]]:
+    """Live rows with all words of the text, lessons first, and others with some of them; at most ten."""
     home = context.workspace.home
     rows: list[Lesson | SemanticMemory | EpisodicMemory] = [
         *Lesson.objects.in_home(home).filter(rule__icontains=query)[:FORGET_CANDIDATES],
         *SemanticMemory.objects.in_home(home).filter(key__icontains=query)[:FORGET_CANDIDATES],
         *EpisodicMemory.objects.in_home(home).filter(text__icontains=query)[:FORGET_CANDIDATES],
     ]
-    found = {(candidate.kind, candidate.row.pk): candidate for candidate in map(_candidate, rows)}
+    matching = {(candidate.kind, candidate.row.pk): candidate for candidate in map(_candidate, rows)}
+    others: dict[tuple[str, int], Candidate] = {}
     for hit in search_all(query=query, workspace=context.workspace, limit=FORGET_CANDIDATES).hits:
-        if (hit.kind, hit.object_id) not in found:
-            candidate = find(context, kind=hit.kind, object_id=hit.object_id)
-            if candidate is not None:
-                found[hit.kind, hit.object_id] = candidate
-    return list(found.values())[:FORGET_CANDIDATES]
+        if "keyword" not in hit.legs or (hit.kind, hit.object_id) in matching:
+            continue
+        candidate = find(context, kind=hit.kind, object_id=hit.object_id)
+        if candidate is not None:
+            into = matching if share_found(query, candidate.text) >= 1.0 else others
+            into[hit.kind, hit.object_id] = candidate
+    found = list(matching.values())[:FORGET_CANDIDATES]
+    return found, list(others.values())[: FORGET_CANDIDATES - len(found)]
 
 
 def _candidate(row: Lesson | SemanticMemory | EpisodicMemory) -> Candidate:

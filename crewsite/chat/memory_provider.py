@@ -4,14 +4,12 @@ requests to remember obeyed. Deterministic, and plain about not being a model.""
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crewsite.chat.constants import MEMORY_HITS, TOOL_SUMMARY_CHARS
 from crewsite.chat.keeping import TOOL_NAMES, keep
 from crewsite.chat.models import Turn
 from crewsite.chat.packet_page import LIMITS
-from crewsite.chat.relevance import worth_showing
 from crewsite.llm.constants import CONNECT_HINT, MEMORY_MODEL
 from crewsite.search.recall import Recall, search_all
 from crewsite.security.redaction import redact
@@ -39,7 +37,6 @@ def answer_from_memory(context: ToolContext, text: str) -> tuple[str, list[dict[
     if not conversation.reads_memory:
         return _ended(context, "This conversation is temporary: memory is not read in it."), []
     found = search_all(query=text, workspace=context.workspace, limit=MEMORY_HITS)
-    found = replace(found, hits=tuple(worth_showing(text, found.hits)))
     hint = f"To have it forgotten, send `/forget {what}`." if (what := forget_query(text)) else KEEP_HINT
     answer = recall_markdown(found, nothing=f"{NOTHING_FOUND} {hint}")
     return _ended(context, f"{answer}\n\n{hint}" if what and found.hits else answer), []

@@ -76,6 +76,19 @@ async def test_learn_recall_and_forget(quiet_site: Site, quiet_seat: Seat) -> No
         assert cited not in (await chat.command("/recall metric units"))["text"]
 
 
+async def test_all_is_forgotten_only_of_what_has_the_words(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat:
+        kept = (await chat.command("/learn Paint the striped buoy every spring"))["data"]["citation"]
+        gone = (await chat.command("/learn Never feed the striped zebra"))["data"]["citation"]
+        assert "Nothing" in (await chat.command("/forget giraffe"))["text"]
+        assert "Nothing" in (await chat.command("/forget giraffe --all"))["text"]
+        listed = await chat.command("/forget striped zebra")
+        assert {choice["citation"] for choice in listed["data"]["candidates"]} == {kept, gone}
+        assert "--all" not in listed["text"]
+        assert (await chat.command("/forget striped zebra --all"))["data"]["forgotten"] == [gone]
+        assert f"[{kept}]" in (await chat.command("/recall striped buoy"))["text"]
+
+
 async def test_nothing_found_is_said_and_nothing_is_made_up(quiet_site: Site, quiet_seat: Seat) -> None:
     async with ChatClient(quiet_site, quiet_seat) as chat:
         done = await chat.ask("zzyzx qwxv?")
