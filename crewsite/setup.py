@@ -17,6 +17,8 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from crewsite.security.text import number_of
+
 MIN_SQLITE: Final = (3, 34)  # the first with FTS5's trigram tokenizer
 
 
@@ -76,7 +78,7 @@ def prepare_database() -> str:
         if not pending:
             return "up to date"
         call_command("migrate", interactive=False, verbosity=0)
-        return f"{len(pending)} migrations applied"
+        return f"{number_of(len(pending), 'migration')} applied"
 
 
 def prepare_model() -> str:

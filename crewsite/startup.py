@@ -9,6 +9,7 @@ import threading
 from django.db import DatabaseError, connection
 
 from crewsite.checks import refuse_unsafe_start
+from crewsite.security.text import number_of
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ def _in_background() -> None:
         has_model = bool(targets())
         interrupted = turns_interrupt()
         if interrupted:
-            logger.info("%d answers were cut off by the last stop; they can be tried again.", interrupted)
+            logger.info("%s cut off by the last stop can be tried again.", number_of(interrupted, "answer"))
     except MaintenanceInProgress as refusal:
         logger.info("%s", refusal)
     except DatabaseError:

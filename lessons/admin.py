@@ -9,6 +9,7 @@ from django.contrib import admin, messages
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from crewsite.rows_admin import UndoableModelAdmin, admin_origin
+from crewsite.security.text import number_of
 from lessons.models import Lesson
 from lessons.rules import draft_of
 from lessons.services import lesson_delete, lesson_edit, lesson_pin, lesson_restore, lesson_write
@@ -105,7 +106,9 @@ class LessonAdmin(OwnWorkspacesMixin, ExplainedMixin, ServiceSavedMixin, Undoabl
         result = lesson_write(home=form.cleaned_data["home"], **data)
         if result.superseded:
             self.message_user(
-                request, f"It takes the place of {len(result.superseded)} lessons.", messages.WARNING
+                request,
+                f"It takes the place of {number_of(len(result.superseded), 'lesson')}.",
+                messages.WARNING,
             )
         return result.row, result.message
 

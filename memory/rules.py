@@ -54,7 +54,7 @@ def key_refusal(key: Any, *, extra_prefixes: Sequence[str] = ()) -> Refusal | No
         )
     allowed = (*KEY_PREFIXES, *extra_prefixes)
     if not any(key.startswith(prefix) and len(key) > len(prefix) for prefix in allowed):
-        return Refusal("key_prefix", f"A key starts with one of: {', '.join(allowed)}.")
+        return Refusal("key_prefix", f"A key starts with one of these: {' '.join(allowed)}")
     return None
 
 
@@ -95,7 +95,9 @@ def value_refusal(value: Json) -> Refusal | None:
         return Refusal("value_empty", "A value is not empty; delete the key instead.")
     if len(encoded) > VALUE_MAX_BYTES:
         return Refusal(
-            "value_size", f"A value has at most {VALUE_MAX_BYTES} bytes as JSON; this one has {len(encoded)}."
+            "value_size",
+            f"A value has at most {VALUE_MAX_BYTES:,} bytes as JSON, which puts a text in two quotes;"
+            f" this one has {len(encoded):,}.",
         )
     return None
 

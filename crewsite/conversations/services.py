@@ -23,7 +23,7 @@ from crewsite.conversations.rendering import render_markdown
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Surface
-from crewsite.security.text import clean
+from crewsite.security.text import clean, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,7 +178,7 @@ def conversation_delete(*, conversation: Conversation, origin: Origin) -> int:
             home_id=row.workspace_id,
             event=MemoryEvent.Event.DELETE,
             memory_type="conversation",
-            reason=f"deleted with {len(ids)} messages",
+            reason=f"deleted with {number_of(len(ids), 'message')}",
             origin=origin,
         )
         row.delete()

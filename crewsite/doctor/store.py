@@ -13,6 +13,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from crewsite.doctor.findings import Finding, fail, ok, warn
+from crewsite.security.text import number_of
 
 # The worker clears expired leases every minute; those of this age say that nobody does.
 STALE_LEASE_MINUTES: Final = 10
@@ -46,9 +47,7 @@ def _database() -> Iterator[Finding]:
     yield ok("database", f"{connection.vendor} answers")
     pending = _pending()
     if pending:
-        yield fail(
-            "migrations", f"{len(pending)} are pending, first {pending[0]}", "Apply them with: crew setup"
-        )
+        yield fail("migrations", f"{len(pending)} pending, first {pending[0]}", "Apply them with: crew setup")
         return
     yield ok("migrations", "all applied")
     yield from _worker()
@@ -93,7 +92,7 @@ def _schedules() -> Iterator[Finding]:
     wanted = {SCHEDULE_PREFIX + spec.name for spec in schedule_specs()}
     missing = sorted(wanted - set(Schedule.objects.values_list("name", flat=True)))
     if missing:
-        yield fail("schedules", f"{len(missing)} are missing, first {missing[0]!r}", "crew sync-schedules")
+        yield fail("schedules", f"{len(missing)} missing, first {missing[0]!r}", "crew sync-schedules")
     else:
         yield ok("schedules", f"{len(wanted)} installed")
 
@@ -122,14 +121,14 @@ def _jobs() -> Iterator[Finding]:
         told = f"the process of {', '.join(dead)} has died"
         yield warn("jobs", told, "The worker notices within minutes (crew run); then retry under Jobs.")
     else:
-        yield ok("jobs", f"{Job.objects.active().count()} wait or run")
+        yield ok("jobs", f"{Job.objects.active().count()} waiting or running")
 
 
 def _index() -> Iterator[Finding]:
     from crewsite.search.service import search_status
 
     status = search_status()
-    told = f"{status['documents']} texts, {status['lag']} without a vector"
+    told = f"{number_of(status['documents'], 'text')}, {status['lag']} without a vector"
     if "keyword_index_behind" in status["degraded"]:
         yield fail("index", f"{told}; the keyword index is out of step with them", "crew embeddings rebuild")
     elif status["lag"]:

@@ -29,6 +29,7 @@ from crewsite.embeddings.spaces import space_abandon, space_activate, space_buil
 from crewsite.embeddings.vectors import VectorItem, vectors_put_in
 from crewsite.jobs.leases import lease_renew, leased
 from crewsite.jobs.services import job_progress, job_run
+from crewsite.security.text import number_of
 
 if TYPE_CHECKING:
     from crewsite.embeddings.models import Space
@@ -113,7 +114,7 @@ class _Switch:
         return self.embedded - before
 
     def say(self, done: int, total: int, step: str) -> None:
-        told = f"{done} of {total} texts embedded" if total else step
+        told = f"{done} of {number_of(total, 'text')} embedded" if total else step
         job_progress(self.job, done=done, total=total or None, message=told)
 
 

@@ -48,10 +48,14 @@ _OF_A_ROW = {
 def reworded(error: LlmError, *, connection: str) -> LlmError:
     """The same error for a connection that stands in a row, not in the environment."""
     reason = error.reason
-    for variable, words in _OF_A_ROW.items():
-        reason = reason.replace(variable, f"{words} of the connection {connection}")
-    if reason == error.reason:
+    named = [variable for variable in _OF_A_ROW if variable in reason]
+    if not named:
         return error
+    last = max(named, key=reason.index)
+    for variable in named:
+        words = _OF_A_ROW[variable]
+        whose = f" of the connection {connection}" if variable == last else ""
+        reason = reason.replace(variable, f"{words}{whose}")
     return LlmError(
         reason,
         retryable=error.retryable,

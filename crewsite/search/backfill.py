@@ -15,6 +15,7 @@ from crewsite.embeddings.spaces import active_space
 from crewsite.embeddings.vectors import VectorItem, vectors_put_many
 from crewsite.search.constants import BACKFILL_BATCH, BACKFILL_LEASE_SECONDS
 from crewsite.search.models import Document
+from crewsite.security.text import number_of
 
 if TYPE_CHECKING:
     from crewsite.embeddings.service import Embedding
@@ -68,7 +69,10 @@ def _run(space: Space, job: Job, lease: Lease) -> int:
         embedded += _embed(batch)
         seen += len(batch)
         job_progress(
-            job, done=embedded, total=max(job.total or 0, seen), message=f"{embedded} texts embedded"
+            job,
+            done=embedded,
+            total=max(job.total or 0, seen),
+            message=f"{number_of(embedded, 'text')} embedded",
         )
         if not lease_renew(lease, seconds=BACKFILL_LEASE_SECONDS):
             break

@@ -20,6 +20,11 @@ def clean(text: str) -> str:
     return _CONTROLS.sub(" ", text)
 
 
+def number_of(count: int, noun: str, plural: str = "") -> str:
+    """`1 text`, `1,204 texts`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 def fold(text: str) -> str:
     """Decides whether two texts are the same: compatibility forms, case and blanks are made equal."""
     if not text.isascii():

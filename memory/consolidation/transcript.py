@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.db.models import Max, Q
 
 from crewsite.conversations.models import Message
+from crewsite.security.text import number_of
 from memory.consolidation.constants import INPUT_HEAD_SHARE, INPUT_MAX_CHARS, MESSAGE_MAX_CHARS
 from memory.models import ConsolidationReceipt
 
@@ -116,7 +117,7 @@ def render(lines: Sequence[Line], *, cap: int = INPUT_MAX_CHARS) -> tuple[str, i
 
 
 def _left_out(count: int) -> str:
-    return f"…[{count} messages left out: the stretch is longer than one reading]"
+    return f"…[{number_of(count, 'message')} left out: the stretch is longer than one reading]"
 
 
 def _fitting(texts: Sequence[str], room: int) -> int:

@@ -14,7 +14,7 @@ from crewsite.accounts.models import Workspace
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Origin, Source, Surface
-from crewsite.security.text import clean
+from crewsite.security.text import clean, number_of
 from memory.constants import HISTORY_TITLE_MAX_CHARS
 from memory.history import local_moment
 from memory.live import history_max_days
@@ -87,7 +87,10 @@ def history_prune(now: dt.datetime) -> int:
                 event=MemoryEvent.Event.PRUNED,
                 memory_type="history",
                 new=count,
-                reason=f"{count} entries of {len(days)} days up to {days[-1]:%Y-%m-%d}",
+                reason=(
+                    f"{number_of(count, 'entry', 'entries')} of {number_of(len(days), 'day')}"
+                    f" up to {days[-1]:%Y-%m-%d}"
+                ),
                 origin=PRUNE_ORIGIN,
             )
         deleted += count

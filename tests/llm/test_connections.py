@@ -13,6 +13,7 @@ from django.db import connection as database
 
 from crewsite.llm import breaker
 from crewsite.llm.connections import connection_delete, connection_save, connection_try, roles_save
+from crewsite.llm.errors import LlmError, reworded
 from crewsite.llm.models import Connection, ModelUsage
 from crewsite.llm.targets import Target, model_name, target_from, target_of, targets
 from crewsite.security.encryption import SecretLocked
@@ -212,3 +213,9 @@ def test_a_file_that_is_no_model_says_so(tmp_path: Path) -> None:
     trial = connection_try(target_from(make(provider="llama", model=str(file), base_url="", api_key="")))
     assert not trial.ok
     assert "no GGUF file" in trial.error
+
+
+def test_a_connection_is_named_once_in_an_error() -> None:
+    error = LlmError("Check CREW_LLM_MODEL and CREW_LLM_BASE_URL.", retryable=False)
+    told = reworded(error, connection="house").reason
+    assert told == "Check the model's name and the address of the connection house."

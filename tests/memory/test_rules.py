@@ -251,3 +251,9 @@ def test_a_text_with_nothing_to_see_is_no_episode(text: str) -> None:
 @pytest.mark.parametrize("text", ["\U0001f98a" * 10, "生存等于正确生存等于正", "\u200bשלום עולם יפה"])
 def test_a_text_of_any_script_is_an_episode(text: str) -> None:
     assert text_refusal(text) is None
+
+
+def test_the_prefixes_of_a_key_are_told_without_commas_after_their_dots() -> None:
+    refused = key_refusal("secret.x")
+    assert refused is not None
+    assert refused.message == "A key starts with one of these: pref. project. user."

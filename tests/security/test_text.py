@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crewsite.security.text import clean, fold, folded_hash
+from crewsite.security.text import clean, fold, folded_hash, number_of
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
 
@@ -58,3 +58,9 @@ def test_different_texts_keep_different_hashes() -> None:
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
     assert len(folded_hash(text)) == 32
+
+
+def test_one_of_something_is_not_told_as_several() -> None:
+    told = [number_of(count, "text") for count in (0, 1, 1_204)]
+    assert told == ["0 texts", "1 text", "1,204 texts"]
+    assert number_of(2, "entry", "entries") == "2 entries"

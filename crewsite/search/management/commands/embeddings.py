@@ -19,6 +19,7 @@ from crewsite.embeddings.service import get_embedder
 from crewsite.embeddings.services import SWITCH_KIND, model_check, vectors_outdate
 from crewsite.embeddings.switching import model_switch
 from crewsite.jobs.console import progress_shown
+from crewsite.security.text import number_of
 
 # Loading the compact model takes 0.3 s, a 600 MB one some seconds from a cold disk.
 WAIT_SECONDS: Final = 60.0
@@ -68,10 +69,12 @@ class Command(BaseCommand):
             f"embedder {report['state']} {report['model_id']} dim {report['dim']} {report['error']}".rstrip()
         )
         spaces = [
-            f"{space['status']:<9} {space['model_id']} dim {space['dim']}: {space['vectors']} vectors"
+            f"{space['status']:<9} {space['model_id']} dim {space['dim']}:"
+            f" {number_of(space['vectors'], 'vector')}"
             for space in report["spaces"]
         ]
-        tail = f"index {index['state']}: {index['documents']} texts, {index['lag']} without a vector"
+        texts = number_of(index["documents"], "text")
+        tail = f"index {index['state']}: {texts}, {index['lag']} without a vector"
         return {**report, "index": index}, [head, *spaces, tail]
 
     def _install(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
@@ -91,12 +94,12 @@ class Command(BaseCommand):
             done = model_switch(options["model"])
         if "skipped" in done:
             raise CommandError(f"The model was not switched: {done['skipped']}.")
-        embedded = f"{done['embedded']} texts embedded"
+        embedded = f"{number_of(done['embedded'], 'text')} embedded"
         return done, [f"{done['model_id']} is in use (dim {done['dim']}); {embedded}."]
 
     def _backfill(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
         done = self._embed_missing()
-        return done, [f"{done['embedded']} of {done['missing']} texts embedded."]
+        return done, [f"{done['embedded']} of {number_of(done['missing'], 'text')} embedded."]
 
     def _rebuild(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
         from crewsite.search.reconcile import reconcile
@@ -106,14 +109,16 @@ class Command(BaseCommand):
         self.stderr.write("Comparing rows with the index, and writing the keyword index anew")
         done = reconcile(force=True)
         data: dict[str, Any] = {"put": done.put, "removed": done.removed, "rebuilt": done.rebuilt}
-        told = [f"{done.put} texts put in, {done.removed} taken out; keyword index written anew."]
+        told = [
+            f"{number_of(done.put, 'text')} put in, {done.removed} taken out; keyword index written anew."
+        ]
         if options["vectors"]:
             data["outdated"] = vectors_outdate()
             data |= self._embed_missing()
-            told.append(f"{data['embedded']} of {data['missing']} texts embedded.")
+            told.append(f"{data['embedded']} of {number_of(data['missing'], 'text')} embedded.")
         shutil.rmtree(index_folder(), ignore_errors=True)
         data["files"] = index_write()
-        return data, [*told, f"{len(data['files'])} index files written."]
+        return data, [*told, f"{number_of(len(data['files']), 'index file')} written."]
 
     def _embed_missing(self) -> dict[str, Any]:
         from crewsite.search.backfill import JOB_KIND
