@@ -114,7 +114,8 @@ class UndoableModelAdmin(SiteModelAdmin):
     def state(self, row: Any) -> tuple[str, str]:
         if not row.is_deleted:
             return "in use", "in use"
-        return "deleted", f"deleted: {row.deleted_reason}" if row.deleted_reason else "deleted"
+        why = row.deleted_reason
+        return "deleted", "deleted" if why in {"", "deleted"} else f"deleted: {why.replace('_', ' ')}"
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         return self.model.all_objects.all()  # type: ignore[no-any-return]

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from crewsite.dashboard.tables import value_text
 from lessons.models import Lesson
 from lessons.services import lesson_delete, lesson_edit, lesson_undo, lesson_write
+from memory.constants import KEY_MAX_CHARS, KEY_PREFIXES, VALUE_MAX_BYTES
 from memory.layers import layer_of
+from memory.live import extra_key_prefixes
 from memory.models import PreferencesDocument, ProjectsDocument, SemanticMemory
 from memory.rules import parse_value
 from memory.services import (
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
     from crewsite.dashboard.place import Place
     from crewsite.dashboard.tables import Table
+
+
+JSON_QUOTES: Final = 2  # a text is kept in them, and they count
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +68,13 @@ class Outcome:
 
 
 def fact_fields(row: Any, given: Mapping[str, str]) -> list[Field]:
-    fields = (
-        [] if row else [Field("key", "Key", given.get("key", ""), hint="Such as pref.editor", max_chars=100)]
-    )
+    hint = f"Begins with {', '.join((*KEY_PREFIXES, *extra_key_prefixes()))}, such as pref.editor"
+    fields = [] if row else [Field("key", "Key", given.get("key", ""), hint=hint, max_chars=KEY_MAX_CHARS)]
     value = value_text(row.value) if row else ""
-    return [*fields, Field("value", "Value", given.get("value", value), "area", max_chars=4096)]
+    return [
+        *fields,
+        Field("value", "Value", given.get("value", value), "area", max_chars=VALUE_MAX_BYTES - JSON_QUOTES),
+    ]
 
 
 def fact_save(place: Place, row: Any, given: Mapping[str, str]) -> Outcome:

@@ -66,6 +66,11 @@ class ReviewLine:
         return REJECT_WORDS.get(self.item.kind, "Do nothing")
 
     @property
+    def can_merge(self) -> bool:
+        """A refused write stands alone: there is nothing to merge it with."""
+        return self.item.kind != ReviewItem.Kind.REFUSED_EXPLICIT or bool(self.proposal.before)
+
+    @property
     def why(self) -> str:
         """A refusal says why in its summary, before the text; the other kinds say all in their texts."""
         if self.item.kind != ReviewItem.Kind.REFUSED_EXPLICIT:

@@ -4,6 +4,7 @@ looked up by dotted path, because lessons stand above this app.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
@@ -46,12 +47,18 @@ MERGED: Final = "merged"
 def review_add(
     *, home: Workspace, kind: ReviewItem.Kind | str, summary: str, payload: dict[str, Any]
 ) -> ReviewItem:
-    """Queue an item. The same open question is asked once: an equal open item is returned instead."""
+    """Queue an item. The same open question is asked once: an open item that differs in no more than the
+    case of its letters is returned instead."""
     summary = summary[:REVIEW_SUMMARY_MAX_CHARS]
-    for item in ReviewItem.objects.filter(home=home, kind=kind, state=ReviewItem.State.OPEN, summary=summary):
-        if item.payload == payload:
+    waiting = ReviewItem.objects.filter(home=home, kind=kind, state=ReviewItem.State.OPEN)
+    for item in waiting.filter(summary__iexact=summary):
+        if _folded(item.payload) == _folded(payload):
             return item
     return ReviewItem.objects.create(home=home, kind=kind, summary=summary, payload=payload)
+
+
+def _folded(payload: dict[str, Any]) -> str:
+    return json.dumps(payload, sort_keys=True, ensure_ascii=False).casefold()
 
 
 def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:

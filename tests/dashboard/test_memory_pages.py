@@ -385,3 +385,13 @@ def test_adding_and_deleting_a_row_tells_how_many_the_table_has_now(alice: User,
     assert ">1 row<" in body(deleted)
     elsewhere = client.post(url("row_act", "facts", row.pk, "restore"), headers=HX)
     assert "rows-count" not in body(elsewhere)
+
+
+def test_the_form_of_a_fact_names_the_prefixes_and_takes_as_much_as_is_stored(
+    alice: User, home: Workspace
+) -> None:
+    form = body(signed_in(alice).get(url("row_new", "facts"), headers=HX))
+    assert "Begins with pref., project., user." in form
+    assert 'maxlength="4094"' in form
+    assert post(alice, "row_new", "facts", key="pref.a", value="x" * 4094).status_code == 200
+    assert post(alice, "row_new", "facts", key="pref.b", value="x" * 4095).status_code == 422

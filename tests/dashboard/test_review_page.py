@@ -192,3 +192,16 @@ def test_stored_text_is_inert_in_the_queue(alice: User, home: Workspace) -> None
     response = signed_in(alice).get(url("review"))
     assert read(response).inline == []
     assert "<img src=x" not in body(response)
+
+
+def test_a_refused_write_offers_no_merge_as_it_stands_alone(alice: User, home: Workspace) -> None:
+    refused(home)
+    assert "data-merge" not in body(signed_in(alice).get(url("review")))
+    doubt(home)
+    assert body(signed_in(alice).get(url("review"))).count("data-merge") == 1
+
+
+def test_a_refused_write_said_again_in_other_letters_waits_once(home: Workspace) -> None:
+    item = refused(home)
+    semantic_write(home=home, key="user.note", value=ATTACK.lower(), origin=EXPLICIT)
+    assert refused(home) == item
