@@ -287,6 +287,29 @@ def test_an_answer_stops_by_the_escape_key(chat: Chat) -> None:
     chat.page.wait_for_url("**/chat/")
 
 
+def test_too_long_a_text_is_refused_in_words_and_stays(chat: Chat) -> None:
+    chat.new("hello")
+    expect(chat.answer).to_contain_text("You said: hello")
+    chat.say("x" * 100_001)
+    box = chat.page.locator("#composer-text")
+    assert box.evaluate("(box) => box.validationMessage") == (
+        "A message may have 100,000 characters, this one has 100,001."
+    )
+    assert box.evaluate("(box) => box.value.length") == 100_001
+    expect(chat.page.locator(".msg-user")).to_have_count(1)
+    chat.say("short again")
+    expect(chat.answer).to_contain_text("You said: short again")
+
+
+def test_what_is_said_in_private_offers_no_remembering(chat: Chat) -> None:
+    chat.new("hello")
+    chat.page.locator("#pick-mode").select_option("temporary")
+    expect(chat.page.locator("#mode-badge")).to_contain_text("Neither")
+    chat.say("between us")
+    expect(chat.answer).to_contain_text("You said: between us")
+    expect(chat.question.locator("[data-act=remember]")).to_have_count(0)
+
+
 def test_a_screen_reader_is_told_whole_answers_once(chat: Chat) -> None:
     chat.new("say it aloud")
     live = chat.page.locator("#live")

@@ -14,7 +14,18 @@ export function autosize(box) {
   fit();
 }
 
+// Too long a text stays in its box and is refused in words: a browser's `maxlength` cuts what is pasted and says nothing.
+function refuseTooLong(box) {
+  const most = Number(box.dataset.maxChars);
+  box.addEventListener("input", () => {
+    const length = box.value.length > most ? [...box.value].length : 0;
+    const said = `A message may have ${most.toLocaleString()} characters, this one has ${length.toLocaleString()}.`;
+    box.setCustomValidity(length > most ? said : "");
+  });
+}
+
 export function sendOnEnter(box, form) {
+  refuseTooLong(box);
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();

@@ -1,5 +1,5 @@
 // Editing a message in its place: the same question in other words, as another version.
-import { autosize } from "./composer.js";
+import { autosize, sendOnEnter } from "./composer.js";
 import { byId, fromTemplate, show } from "./dom.js";
 
 export function startEdit(message, onSend) {
@@ -34,11 +34,9 @@ export function startEdit(message, onSend) {
       event.preventDefault();
       event.stopPropagation();
       cancel();
-    } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target === box) {
-      event.preventDefault();
-      form.requestSubmit();
     }
   });
+  sendOnEnter(box, form);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const text = box.value.trim();

@@ -21,6 +21,7 @@ export function stamp(node, iso) {
 export function addUser(text, { clientKey, isCommand = false } = {}) {
   const node = fromTemplate("tpl-user");
   if (isCommand) node.querySelectorAll("[data-act=remember], [data-act=edit]").forEach((button) => button.remove());
+  if (!byId("chat").dataset.writes) node.querySelector("[data-act=remember]")?.remove();
   node.querySelector(".msg-body").textContent = text;
   node.dataset.key = clientKey ?? "";
   node.toggleAttribute("data-pending", Boolean(clientKey));
