@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+from pathlib import Path
 from typing import Final
 
 # What people type -> the management command. Words not listed pass through, so every Django command
@@ -20,6 +21,11 @@ INTERRUPTED: Final = 130  # what a shell says of a command that Ctrl-C ended
 QUICK: Final = frozenset({"chat", "config", "embeddings", "learn", "memory", "status"})
 # Commands that may work on another site (`--server`).
 ELSEWHERE: Final = frozenset({"chat", "learn", "memory"})
+# Commands that make a site, or do without one.
+PREPARING: Final = frozenset({"completion", "doctor", "run", "setup"})
+NO_SITE: Final = (
+    "There is no Crewsite in {}.\n  Set one up with: make run (or crew setup). CREW_HOME names another place."
+)
 
 GROUPS: Final[dict[str, str]] = {
     "run": "start web and worker, preparing everything first",
@@ -27,7 +33,7 @@ GROUPS: Final[dict[str, str]] = {
     "doctor": "examine the installation and say what to do about each problem",
     "status": "what runs, what is degraded, and what to do about it",
     "learn": "add | list | remove | restore lessons",
-    "memory": "search | list | show | stats | remember | restore memory rows",
+    "memory": "search | list | show | explain | audit | as-of | stats | remember | restore",
     "consolidate": "list what waits to become memory, or consolidate it now",
     "embeddings": "status | install | use another model; backfill | rebuild the index",
     "chat": "talk in the terminal, or answer what is piped in",
@@ -60,24 +66,51 @@ def main() -> None:
         return
     name = "crewsite.settings.command" if words[0] in QUICK else "crewsite.settings"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", name)
-    if words[0] in ELSEWHERE and (
-        any(word.startswith("--server") for word in words) or os.environ.get("CREW_SERVER")
-    ):
+    if _works_elsewhere(words):
         # Nothing is signed here, and a machine without a site is not given a home for it.
         os.environ.setdefault("CREW_SECRET_KEY", secrets.token_urlsafe(48))
+    if problem := _without_a_site(words):
+        sys.exit(problem)
     try:
-        code = dispatch(words)
-        sys.stdout.flush()
-        sys.exit(code)
-    except BrokenPipeError:
-        # Whoever read the output has enough. What is still buffered must not fail at the interpreter's end.
+        try:
+            sys.exit(dispatch(words))
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError as broken:
+        # Whoever read the output has enough, which is no failure; nor may what is still buffered be one at
+        # the interpreter's end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        ended = broken.__context__
+        sys.exit(ended.code if isinstance(ended, SystemExit) else 0)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except OSError as error:
         home = os.environ.get("CREW_HOME", "~/.crewsite")
         sys.exit(f"{home} cannot be used: {error}\n  Choose a folder you may write to with CREW_HOME.")
+
+
+def _without_a_site(words: list[str]) -> str:
+    """What to do first where no site was set up; such a place stays as it is. Empty: go on."""
+    if words[0] not in {*GROUPS, *ALIASES, *ALIASES.values()}:
+        return ""
+    home = Path(os.environ.get("CREW_HOME", "").strip() or "~/.crewsite").expanduser()
+    if words[0] == "completion" or not {"-h", "--help"}.isdisjoint(words):
+        if not (home / "keys" / "secret.key").exists():
+            os.environ.setdefault("CREW_SECRET_KEY", secrets.token_urlsafe(48))
+        return ""
+    if words[0] in PREPARING or _works_elsewhere(words) or os.environ.get("DATABASE_URL", "").strip():
+        return ""
+    try:
+        if (home / "crewsite.sqlite3").exists():
+            return ""
+    except OSError:
+        return ""
+    return NO_SITE.format(home)
+
+
+def _works_elsewhere(words: list[str]) -> bool:
+    named = any(word.startswith("--server") for word in words) or os.environ.get("CREW_SERVER", "").strip()
+    return words[0] in ELSEWHERE and bool(named)
 
 
 def dispatch(words: list[str]) -> int:
@@ -113,6 +146,8 @@ def run_command(words: list[str]) -> int:
     if words[0] not in get_commands():
         sys.stderr.write(f"crew: there is no command {words[0]!r}\n\n{usage()}\n")
         return 2
+    if words[0] in {*GROUPS, *ALIASES.values()} - PREPARING and _settings_mislead(words[0]):
+        return 1
     try:
         execute_from_command_line(["crew", *words])
     except MaintenanceInProgress as refusal:
@@ -124,6 +159,15 @@ def run_command(words: list[str]) -> int:
         sys.stderr.write(f"The database does not answer: {error}\n  Not set up yet? Run: make run\n")
         return 1
     return 0
+
+
+def _settings_mislead(name: str) -> bool:
+    """Tells of settings that cannot be read. Without the database that was meant, nothing is done."""
+    from crewsite.settings.env import PROBLEMS
+
+    for problem in PROBLEMS if name != "status" else ():  # it tells of them itself
+        sys.stderr.write(f"{problem.message} {problem.hint}\n")
+    return any(problem.name == "DATABASE_URL" for problem in PROBLEMS)
 
 
 if __name__ == "__main__":

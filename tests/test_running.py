@@ -38,9 +38,8 @@ def test_a_taken_port_is_named_with_a_way_out(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", [["run"], ["learn", "list"], ["status"]])
-def test_a_home_that_cannot_be_made_is_one_clear_line(command: list[str]) -> None:
-    done = crew(*command, home=Path("/proc/nowhere"))
+def test_a_home_that_cannot_be_made_is_one_clear_line() -> None:
+    done = crew("run", home=Path("/proc/nowhere"))
     assert done.returncode == 1
     assert "cannot be used" in done.stderr
     assert "Traceback" not in done.stderr
@@ -52,6 +51,32 @@ def test_a_home_that_was_never_set_up_says_so(command: list[str], tmp_path: Path
     assert done.returncode == 1
     assert "make run" in done.stderr
     assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["status"], 1),
+        (["learn", "list"], 1),
+        (["config", "list"], 1),
+        (["learn", "--help"], 0),
+        (["completion", "bash"], 0),
+    ],
+)
+def test_no_command_that_only_reads_makes_a_home(command: list[str], code: int, tmp_path: Path) -> None:
+    home = tmp_path / "nowhere"
+    done = crew(*command, home=home)
+    assert done.returncode == code
+    assert ("crew setup" in done.stderr) == bool(code)
+    assert not home.exists()
+
+
+def test_an_unreadable_database_address_is_not_answered_from_another_database(tmp_path: Path) -> None:
+    done = crew("learn", "list", home=tmp_path, DATABASE_URL="mysql://localhost/crew")
+    assert done.returncode == 1
+    assert "DATABASE_URL" in done.stderr
+    assert not (tmp_path / "crewsite.sqlite3").exists()
 
 
 def test_an_unknown_command_is_bad_usage(tmp_path: Path) -> None:
@@ -85,6 +110,10 @@ def test_setting_up_twice_changes_nothing_and_status_is_machine_readable(tmp_pat
     status = json.loads(crew("status", "--json", home=tmp_path, CREW_SKIP_MODEL_DOWNLOAD="1").stdout)
     assert status["embedder"]["state"] == "absent"
     assert {"index", "database", "llm", "degraded"} <= status.keys()
+    unreadable = crew("status", home=tmp_path, CREW_SKIP_MODEL_DOWNLOAD="1", CREW_PORT="abc")
+    assert unreadable.returncode == 1
+    assert "CREW_PORT is 'abc'" in unreadable.stdout
+    assert "all well" not in unreadable.stdout
     token = crew("token", "create", "--name", "ci", home=tmp_path)
     assert token.stdout.startswith("crew_")
     assert len(token.stdout.split()) == 1

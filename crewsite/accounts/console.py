@@ -80,7 +80,11 @@ def table_print(columns: Sequence[str], rows: Iterable[Sequence[str]], out: Outp
     for row in rows:
         table.add_row(*row)
     width = None if out.isatty() else PIPED_WIDTH
-    Console(file=cast("IO[str]", out), width=width, highlight=False, markup=False).print(table)
+    console = Console(file=cast("IO[str]", out), width=width, highlight=False, markup=False)
+    # Written by ourselves: rich ends the process with 1 when the reader has enough.
+    with console.capture() as shown:
+        console.print(table)
+    out.write(shown.get())
 
 
 def add_verb(verbs: Any, name: str, help_text: str) -> argparse.ArgumentParser:

@@ -354,6 +354,7 @@ LOGGING = {
         "axes": {"level": "WARNING"},
         "gguf": {"level": "WARNING"},
         "daphne": {"level": "WARNING"},
+        "faiss": {"level": "WARNING"},  # which of its builds fit this processor
         "httpx": {"level": "WARNING"},
         "mcp": {"level": "WARNING"},
         "constance": {"level": "WARNING"},

@@ -33,7 +33,11 @@ def test_the_list_holds_every_setting_with_what_it_means() -> None:
     rows = json.loads(run("list", "--json"))
     assert {row["name"] for row in rows} == set(CONSTANCE_CONFIG)
     assert all(row["help"] for row in rows)
-    assert "THREAD_SHORTENING" in run("list")
+    listed = run("list")
+    assert "THREAD_SHORTENING = on" in listed
+    assert max(map(len, listed.splitlines())) <= 80
+    run("set", "HISTORY_MAX_DAYS", "90")
+    assert "HISTORY_MAX_DAYS = 90  (default: 365)" in run("list")
 
 
 def test_a_misspelt_name_is_bad_usage_and_names_the_near_ones() -> None:
@@ -56,8 +60,9 @@ def test_a_misspelt_name_is_bad_usage_and_names_the_near_ones() -> None:
 )
 def test_a_value_of_the_wrong_kind_changes_nothing(name: str, text: str) -> None:
     before = getattr(config, name)
-    with pytest.raises(CommandError, match=name):
+    with pytest.raises(CommandError, match=name) as refused:
         run("set", "--", name, text)
+    assert refused.value.returncode == 2
     assert getattr(config, name) == before
 
 

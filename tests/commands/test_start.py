@@ -7,7 +7,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from crewsite.settings import INSTALLED_APPS
+import pytest
+
+from crewsite.settings import INSTALLED_APPS, LOGGING
 from crewsite.settings.command import INSTALLED_APPS as COMMAND_APPS
 from tests.commands.conftest import ROOT
 
@@ -56,11 +58,14 @@ def test_every_app_with_tables_of_ours_stays_for_quick_commands() -> None:
     assert ours <= set(COMMAND_APPS)
 
 
-def test_a_reader_that_has_enough_ends_the_command_quietly(site: Site) -> None:
+@pytest.mark.parametrize(
+    ("words", "code"), [(["config", "list"], 0), (["memory", "search", "dog", "--limit", "0"], 2)]
+)
+def test_a_reader_that_has_enough_ends_the_command_quietly(site: Site, words: list[str], code: int) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [sys.executable, "-m", "crewsite.cli", "config", "list"],
+        [sys.executable, "-m", "crewsite.cli", *words],
         cwd=ROOT,
         env=environment(site),
         stdout=writing,
@@ -69,6 +74,7 @@ def test_a_reader_that_has_enough_ends_the_command_quietly(site: Site) -> None:
         check=False,
     )
     os.close(writing)
+    assert done.returncode == code
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
 
@@ -89,3 +95,7 @@ def test_a_lesson_taught_in_a_pipe_is_read_from_it(site: Site, tmp_path: Path) -
     )
     assert done.returncode == 0, done.stderr
     assert "pipes carry rules" in done.stdout
+
+
+def test_the_console_hears_nothing_of_the_builds_that_faiss_looks_for() -> None:
+    assert LOGGING["loggers"]["faiss"]["level"] == "WARNING"

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import logging
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from constance import config
 from django.core.management.base import BaseCommand, CommandError
 
-from crewsite.accounts.console import table_print
 from crewsite.security.redaction import redact
 from crewsite.settings.live import CONSTANCE_CONFIG
 from crewsite.settings.live_rules import SettingRefused, names_like, setting_read
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BAD_USAGE: Final = 2
+WIDTH: Final = 80  # the narrowest terminal in common use
+INDENT: Final = " " * 4
 
 
 class Command(BaseCommand):
@@ -50,7 +52,7 @@ class Command(BaseCommand):
         try:
             value = setting_read(name, options["value"])
         except SettingRefused as refusal:
-            raise CommandError(str(refusal)) from refusal
+            raise CommandError(str(refusal), returncode=BAD_USAGE) from refusal
         before = getattr(config, name)
         if value != before:
             setattr(config, name, value)
@@ -65,8 +67,11 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False))
             return
-        cells = [[row["name"], _shown(row["value"]), _shown(row["default"]), row["help"]] for row in rows]
-        table_print(["name", "value", "default", "means"], cells, self.stdout)
+        for row in rows:
+            value, default = _shown(row["value"]), _shown(row["default"])
+            told = "" if value == default else f"  (default: {default or 'nothing'})"
+            self.stdout.write(f"{row['name']} = {value}".rstrip() + told)
+            self.stdout.write(fill(row["help"], WIDTH, initial_indent=INDENT, subsequent_indent=INDENT))
 
 
 def _known(name: str) -> str:

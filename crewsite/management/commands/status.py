@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         from crewsite.api.health import readiness
-        from crewsite.dashboard.remedies import remedies
+        from crewsite.checks import refusals
         from crewsite.embeddings.service import get_embedder
 
         if self.is_unprepared():
@@ -28,19 +28,29 @@ class Command(BaseCommand):
         # A command starts with nothing in memory: give the model its moment, so that the answer is about
         # the site.
         get_embedder().wait_ready(WAIT_FOR_MODEL_S)
-        report = readiness()
+        settings_problems = refusals()
+        report = {**readiness(), "settings": settings_problems}
         if options["json"]:
             self.stdout.write(json.dumps(report, default=str))
-            return
+        else:
+            self._tell(report)
+        if "database_unavailable" in report["degraded"]:
+            raise CommandError("The database does not answer.")
+        if settings_problems:
+            raise CommandError("The site does not start like this.")
+
+    def _tell(self, report: dict[str, Any]) -> None:
+        from crewsite.dashboard.remedies import remedies
+
         for part in ("embedder", "index", "database", "llm", "worker"):
             self.stdout.write(f"{part:>10}  {_readable(report[part])}")
         for remedy in remedies(report["degraded"]):
             advice = " ".join(filter(None, (remedy.effect, remedy.action, remedy.command)))
             self.stdout.write(f"{'degraded':>10}  {remedy.title}. {advice}")
-        if not report["degraded"]:
+        for problem in report["settings"]:
+            self.stdout.write(f"{'settings':>10}  {problem}")
+        if not report["degraded"] and not report["settings"]:
             self.stdout.write(f"{'':>10}  all well")
-        if "database_unavailable" in report["degraded"]:
-            raise CommandError("The database does not answer.")
 
     def is_unprepared(self) -> bool:
         """An empty database; one that does not answer is a finding of its own."""
