@@ -10,7 +10,7 @@ from crewsite.chat.constants import MEMORY_HITS, TOOL_SUMMARY_CHARS
 from crewsite.chat.keeping import TOOL_NAMES, keep
 from crewsite.chat.models import Turn
 from crewsite.chat.packet_page import LIMITS
-from crewsite.llm.constants import CONNECT_HINT, MEMORY_MODEL
+from crewsite.llm.constants import MEMORY_MODEL
 from crewsite.search.recall import Recall, search_all
 from crewsite.security.redaction import redact
 from memory.intents import Intent, detect, forget_query
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 HIT_CHARS = 300
 NOTHING_FOUND = "Memory holds nothing about this."
 KEEP_HINT = "To keep something, start with “remember that …” or “remember to …”."
+CONNECT_LINK = "No language model is connected: [connect one](/settings/models/)."
+CONNECT_ASK = "No language model is connected; the operator can connect one."
 
 
 def answer_from_memory(context: ToolContext, text: str) -> tuple[str, list[dict[str, Any]]]:
@@ -80,4 +82,4 @@ def _ended(context: ToolContext, text: str) -> str:
     )
     if context.conversation.model == MEMORY_MODEL or answered.exists():
         return text
-    return f"{text}\n\n*{CONNECT_HINT}*"
+    return f"{text}\n\n*{CONNECT_LINK if context.user.is_superuser else CONNECT_ASK}*"

@@ -13,8 +13,11 @@ class Remedy:
     effect: str
     action: str = ""
     command: str = ""
+    link: str = ""  # the route of a page that only an operator may open, and its words
+    link_words: str = ""
 
 
+MODELS_PAGE: Final = "dashboard:settings-models"
 REMEDIES: Final[dict[str, Remedy]] = {
     remedy.code: remedy
     for remedy in (
@@ -66,15 +69,17 @@ REMEDIES: Final[dict[str, Remedy]] = {
             "llm_not_configured",
             "No language model is connected",
             "Chat answers from memory alone, and consolidation waits for a model.",
-            "An operator connects one under Settings, or sets these in the environment and starts again:",
-            "CREW_LLM_BASE_URL, CREW_LLM_MODEL, CREW_LLM_API_KEY",
+            "The operator connects one under Settings, or with CREW_LLM_BASE_URL and CREW_LLM_MODEL.",
+            link=MODELS_PAGE,
+            link_words="Connect a model",
         ),
         Remedy(
             "llm_unreachable",
             "The model endpoint does not answer",
             "Questions fail with the reason and can be retried; nothing is lost.",
-            "Check that it runs. Under Settings, an operator tests the connection. In the environment it is:",
-            "CREW_LLM_BASE_URL",
+            "Check that it runs; under Settings the operator tests the connection.",
+            link=MODELS_PAGE,
+            link_words="Test the connection",
         ),
         Remedy(
             "database_unavailable",

@@ -30,8 +30,8 @@ ROLES: Final = ("default", "smol", "judge")
 PROVIDER_NAMES: Final = frozenset({"openai", "anthropic", "llama", "acp"})
 RESERVED_NAMES: Final = frozenset({*ROLES, MEMORY_MODEL, ENVIRONMENT, "auto"})
 CONNECT_HINT: Final = (
-    "No language model is connected: an operator connects one under Settings (/settings/models/), or sets "
-    "CREW_LLM_BASE_URL, CREW_LLM_MODEL and, if the endpoint needs one, CREW_LLM_API_KEY, and restarts."
+    "No language model is connected. An operator connects one at /settings/models/, or with CREW_LLM_BASE_URL"
+    " and CREW_LLM_MODEL."
 )
 
 # A local GGUF file: what is asked of memory for its window grows with it, and a small machine must bear it.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
-HINT = "CREW_LLM_MODEL"
+HINT = "No language model is connected"
 
 
 @pytest.fixture

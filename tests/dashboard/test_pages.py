@@ -235,3 +235,17 @@ def test_logging_in_and_out_works_from_the_pages(bob: User) -> None:
     assert answer["Location"] == reverse("chat:home")
     assert client.post(reverse("logout"))["Location"] == reverse("login")
     assert client.get(reverse("dashboard:home")).status_code == 302
+
+
+def test_only_an_operator_is_led_to_the_form_that_connects_a_model(bob: User) -> None:
+    operator = signed_in(make_user("operator", is_staff=True, is_superuser=True))
+    way = f'<a href="{reverse("dashboard:settings-models")}">Connect a model</a>'
+    for page in ("dashboard:home", "dashboard:status"):
+        assert way not in signed_in(bob).get(reverse(page)).content.decode()
+    assert way in operator.get(reverse("dashboard:status")).content.decode()
+
+
+def test_without_a_model_the_context_page_speaks_of_none(bob: User, home: Workspace) -> None:
+    page = signed_in(bob).get(reverse("dashboard:context"), {"q": "tests"}).content.decode()
+    assert "No model is connected" in page
+    assert "As the model read it" not in page
