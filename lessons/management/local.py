@@ -63,5 +63,6 @@ class LocalLessons:
 
 
 def lesson_number(citation: str) -> int | None:
-    prefix, _, number = citation.strip("[]").partition(":")
-    return row_number(number) if prefix == "les" else None
+    """Of `les:12`, `[les:12]`, `#12` or `12`."""
+    name = citation.strip("[]").lower()
+    return row_number(name.removeprefix("les:").removeprefix("#"))

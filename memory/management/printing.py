@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memory.results import Standing
 
 TEXT_COLUMN_CHARS: Final = 300
+PREFIXES: Final = {"semantic": "sem", "episodic": "epi", "history": "his", "lesson": "les"}
 NOT_SHOWN: Final = frozenset({"id", "text", "folded_hash", "source", "created_at"})
 
 
@@ -42,6 +43,7 @@ def event_as_dict(event: MemoryEvent) -> dict[str, Any]:
     return {
         "at": when(event.at),
         "event": event.event,
+        "id": event_row(event.memory_type, event.object_id),
         "layer": event.memory_type,
         "row": event.object_id,
         "old": event.old_value,
@@ -51,6 +53,13 @@ def event_as_dict(event: MemoryEvent) -> dict[str, Any]:
         "surface": event.surface,
         "actor": event.actor,
     }
+
+
+def event_row(layer: str, number: int | None) -> str:
+    """What other commands know the row by. A document is known by its version, which events do not tell."""
+    if number is None:
+        return ""
+    return f"{PREFIXES[layer]}:{number}" if layer in PREFIXES else f"{layer} {number}"
 
 
 def standing_as_dict(standing: Standing) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from crewsite.accounts.console import row_number
 from crewsite.accounts.server import Refusal, api_call, pages
 from memory.explain import ConversationRef, ExplainedEvent, Explanation, Injection, ReadFrom
 from memory.management.local import NO_MOMENT, NO_ROW, SEARCHED_KINDS
-from memory.management.printing import hit_as_dict, when
+from memory.management.printing import PREFIXES, event_row, hit_as_dict, when
 from memory.results import RowRef
 from memory.rules import parse_value, render_value
 
@@ -23,7 +23,7 @@ BAD_REQUEST: Final = 400
 MISSING: Final = 404
 REFUSED: Final = 422
 SEARCH_ROWS: Final = 100  # the API's most for one search
-KINDS: Final = {"sem": "semantic", "epi": "episodic", "his": "history", "les": "lesson"}
+KINDS: Final = {prefix: name for name, prefix in PREFIXES.items()}
 ROW_PATHS: Final = {"episodic": "/memory/episodic/{}", "lesson": "/lessons/{}"}
 EXPLAINED: Final = ("kind", "uid", "citation", "text", "state", "source", "surface", "author")
 
@@ -172,6 +172,7 @@ def _event(fields: dict[str, Any]) -> dict[str, Any]:
     return {
         "at": _second(fields["at"]),
         "event": fields["event"],
+        "id": event_row(fields["kind"], fields["row"]),
         "layer": fields["kind"],
         "row": fields["row"],
         "old": fields["old_value"],

@@ -86,6 +86,33 @@ def test_a_removed_lesson_is_listed_and_brought_back(capsys) -> None:
     assert Lesson.objects.get().citation == citation
 
 
+@pytest.mark.parametrize("form", ["{}", "#{}", "les:{}", "[les:{}]"])
+def test_an_id_is_taken_in_every_form_it_was_ever_seen_in(capsys, form: str) -> None:
+    run(capsys, "add", "use pytest")
+    name = form.format(Lesson.objects.get().pk)
+    assert run(capsys, "remove", name)[0] == 0
+    assert not Lesson.objects.exists()
+    assert run(capsys, "restore", name)[0] == 0
+    assert Lesson.objects.count() == 1
+
+
+def test_a_number_in_a_rule_is_a_text_before_it_is_an_id(capsys) -> None:
+    run(capsys, "add", "use pytest")
+    number = Lesson.objects.get().pk
+    run(capsys, "add", f"indent by {number} blanks")
+    assert run(capsys, "remove", str(number))[0] == 0
+    assert Lesson.objects.get().pk == number
+
+
+def test_every_answer_prints_an_id_in_one_form(capsys) -> None:
+    old = json.loads(run(capsys, "add", "use pytest", "--json")[1])
+    new = json.loads(run(capsys, "add", "never use pytest", "--json")[1])
+    assert new["superseded"] == [old["id"]]
+    assert old["id"].startswith("les:")
+    (gone,) = json.loads(run(capsys, "list", "--deleted", "--json")[1])["lessons"]
+    assert (gone["id"], gone["superseded_by"]) == (old["id"], new["id"])
+
+
 @pytest.mark.parametrize(
     "words", [("restore", "les:99"), ("restore", "x"), ("list", "--workspace", "nowhere")]
 )

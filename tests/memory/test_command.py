@@ -187,7 +187,9 @@ def test_the_audit_is_listed_by_row_and_event(home: Workspace) -> None:
     semantic_delete(row=row, origin=EXPLICIT)
     assert [one["event"] for one in crew_json("audit")] == ["delete", "create", "create"]
     assert [one["event"] for one in crew_json("audit", f"sem:{row.pk}")] == ["delete", "create"]
-    assert [one["row"] for one in crew_json("audit", "--event", "delete")] == [row.pk]
+    (deleted,) = crew_json("audit", "--event", "delete")
+    assert (deleted["row"], deleted["id"]) == (row.pk, f"sem:{row.pk}")
+    assert crew_json("show", deleted["id"])["is_deleted"] is True
     assert "delete" in crew("audit", "--limit", "1")[1]
 
 

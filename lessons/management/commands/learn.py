@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from crewsite.accounts.console import MemoryCommand, add_verb, positive
-from lessons.management.local import LocalLessons
+from lessons.management.local import LocalLessons, lesson_number
 from lessons.models import Lesson
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Command(MemoryCommand):
         remove.add_argument("query")
         remove.add_argument("--all", action="store_true", help="all that match, when several do")
         restore = add_verb(commands, "restore", "bring back a removed or superseded lesson")
-        restore.add_argument("id", help="such as les:12")
+        restore.add_argument("id", help="such as les:12, or 12")
 
     def local(self, workspace: Workspace) -> LocalLessons:
         return LocalLessons(workspace)
@@ -65,7 +65,8 @@ class Command(MemoryCommand):
         )
         refused = result.outcome == "refused"
         self.say(describe_result(result), options, error=refused)
-        return result_data(result), int(refused)
+        data = result_data(result) | {"id": result.row.citation if result.row else None}
+        return data | {"superseded": [lesson_citation(number) for number in result.superseded]}, int(refused)
 
     def _list(self, lessons: Lessons, options: dict[str, Any]) -> tuple[Any, int]:
         found = lessons.list(limit=options["limit"], deleted=options["deleted"])
@@ -76,6 +77,8 @@ class Command(MemoryCommand):
 
     def _remove(self, lessons: Lessons, options: dict[str, Any]) -> tuple[Any, int]:
         result = lessons.remove(query=options["query"], all=options["all"])
+        if not (result.removed or result.candidates) and (number := lesson_number(options["query"])):
+            result = lessons.remove(query=lesson_citation(number), all=False)
         self._lessons(result.removed or result.candidates, options)
         if result.candidates:
             self.stderr.write(f"{len(result.candidates)} lessons match. Name one by its id, or add --all.")
@@ -111,6 +114,10 @@ class Command(MemoryCommand):
             self.table(("id", "rule", "category", "scope", "source", "pinned"), cells, options)
 
 
+def lesson_citation(number: int) -> str:
+    return Lesson(pk=number).citation
+
+
 def _as_dict(row: Lesson) -> dict[str, Any]:
     return {
         "id": row.citation,
@@ -123,5 +130,5 @@ def _as_dict(row: Lesson) -> dict[str, Any]:
         "pinned": row.pinned,
         "created_at": row.created_at.isoformat(timespec="seconds"),
         "deleted_reason": row.deleted_reason,
-        "superseded_by": row.superseded_by_id,
+        "superseded_by": lesson_citation(row.superseded_by_id) if row.superseded_by_id else None,
     }

@@ -99,7 +99,7 @@ class Command(MemoryCommand):
 
     def _audit(self, memory: Memory, options: dict[str, Any]) -> tuple[Any, int]:
         rows = memory.audit(citation=options["id"], event=options["event"], limit=options["limit"])
-        columns = ["at", "event", "layer", "row", "source", "surface", "actor", "reason"]
+        columns = ["at", "event", "id", "source", "surface", "actor", "reason"]
         self._rows(rows, columns, options, empty="No such event is kept.")
         return rows, 0
 
