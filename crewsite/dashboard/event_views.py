@@ -10,12 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from crewsite.dashboard.events import (
-    LAYERS,
     events_csv,
     events_json,
     events_page,
     filtered,
     filters_of,
+    layer_choices,
 )
 from crewsite.dashboard.place import in_place, is_fragment, page
 from crewsite.security.models import MemoryEvent
@@ -41,7 +41,7 @@ def events(request: HttpRequest, place: Place) -> HttpResponse:
         "asked": urlencode(asked),
         "chosen": filters_of(request.GET),
         "kinds": MemoryEvent.Event.values,
-        "layers": LAYERS,
+        "layers": layer_choices(),
         "sources": Source.choices,
         "may_export": _may_export(place),
     }

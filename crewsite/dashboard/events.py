@@ -12,10 +12,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db.models import Q
 
+from crewsite.dashboard.tables import TAB_OF_LAYER, TABLES
 from crewsite.security.models import MemoryEvent, MemoryEventQuerySet
 from crewsite.security.origin import Source
 from crewsite.security.text import clean
 from memory.documents import DiffLine, line_diff
+from memory.models import SemanticMemory
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -25,6 +27,8 @@ EVENTS_A_PAGE: Final = 40
 # What a workspace keeps for itself even where its facts, episodes and lessons are those of a shared home.
 OWN_LAYERS: Final = ("preferences", "projects", "history")
 LAYERS: Final = ("semantic", "episodic", "lesson", *OWN_LAYERS, "review", "consolidation")
+# One row in the words of the tabs; other layers are called what they are.
+LAYER_WORDS: Final = {"semantic": "fact", "episodic": "episode"}
 COLUMNS: Final = (
     "id", "at", "event", "memory_type", "object_id", "old_value", "new_value", "reason", "source", "surface",
     "actor", "conversation_id",
@@ -38,7 +42,19 @@ LAST_YEAR: Final = 9000
 
 @dataclass(frozen=True, slots=True)
 class EventLine:
+    """`name` is the key of the fact that the event is about."""
+
     event: MemoryEvent
+    name: str = ""
+
+    @property
+    def about(self) -> str:
+        return LAYER_WORDS.get(self.event.memory_type, self.event.memory_type)
+
+    @property
+    def tab(self) -> str:
+        """Where the row is shown; empty for what is no row of a layer."""
+        return TAB_OF_LAYER.get(self.event.memory_type, "") if self.event.object_id else ""
 
     @property
     def diff(self) -> tuple[DiffLine, ...]:
@@ -107,7 +123,19 @@ def events_page(events: MemoryEventQuerySet, *, before: str) -> tuple[list[Event
         events = events.filter(pk__lt=int(before))
     rows = list(events.order_by("-id")[: EVENTS_A_PAGE + 1])
     more = rows[EVENTS_A_PAGE - 1].pk if len(rows) > EVENTS_A_PAGE else 0
-    return [EventLine(row) for row in rows[:EVENTS_A_PAGE]], more
+    shown = rows[:EVENTS_A_PAGE]
+    facts = [row.object_id for row in shown if row.memory_type == "semantic" and row.object_id]
+    keys = dict(SemanticMemory.all_objects.filter(pk__in=facts).values_list("pk", "key")) if facts else {}
+    named = [keys.get(row.object_id, "") if row.memory_type == "semantic" else "" for row in shown]
+    return [EventLine(row, name) for row, name in zip(shown, named, strict=True)], more
+
+
+def layer_choices() -> list[tuple[str, str]]:
+    """For the filter, in the words of the tabs."""
+    return [
+        (layer, TABLES[TAB_OF_LAYER[layer]].title if layer in TAB_OF_LAYER else layer.capitalize())
+        for layer in LAYERS
+    ]
 
 
 def events_csv(events: MemoryEventQuerySet) -> str:

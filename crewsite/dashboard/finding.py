@@ -21,6 +21,7 @@ KIND_WORDS: Final = {
     "semantic": "Facts",
     "episodic": "Episodes",
     "transcript": "Conversations",
+    "message": "Conversations",
 }
 _MARK: Final = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
 

@@ -23,10 +23,13 @@ from memory.explain import memory_explain
 from memory.layers import layer_of, row_cited
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from django.core.paginator import Page
 
     from crewsite.dashboard.place import Place
     from crewsite.dashboard.tables import Table
+    from memory.explain import Injection
 
 REFUSED = 422
 
@@ -76,6 +79,7 @@ def row_story(request: HttpRequest, place: Place, tab: str, pk: int) -> HttpResp
         "table": table,
         "line": table.line(place, row),
         "told": told,
+        "injections": _last_in_each(told.injections),
         "diff": line_diff(before, told.text) if before else (),
     }
     return page(request, place, f"dashboard/{'_story' if is_fragment(request) else 'story'}.html", context)
@@ -179,6 +183,14 @@ def _talk_cited(place: Place, citation: str) -> Conversation:
     if number is None:
         raise Http404
     return get_object_or_404(Conversation.objects.for_user(place.user), messages__pk=number)
+
+
+def _last_in_each(injections: tuple[Injection, ...]) -> list[Injection]:
+    """The newest of each conversation: one that goes on is given the same row every turn."""
+    newest: dict[UUID, Injection] = {}
+    for one in injections:
+        newest.setdefault(one.conversation.id, one)
+    return list(newest.values())
 
 
 def _table(tab: str) -> Table:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.db.models import Q
 
-from crewsite.dashboard.events import OWN_LAYERS
+from crewsite.dashboard.events import LAYER_WORDS, OWN_LAYERS
 from crewsite.dashboard.place import place_of
 from crewsite.dashboard.tables import value_text
 from lessons.models import Lesson
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from crewsite.dashboard.place import Place
 
 ITEMS_A_PAGE: Final = 20
-LAYER_WORDS: Final = {"semantic": "fact", "episodic": "episode", "lesson": "lesson"}
 # What each button does, in the words of the kind.
 ACCEPT_WORDS: Final[dict[str, str]] = {
     ReviewItem.Kind.POSSIBLY_SUPERSEDES: "The newer one replaces the older one",

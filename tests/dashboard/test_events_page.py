@@ -13,7 +13,7 @@ import pytest
 from crewsite.accounts.models import Role, User, Workspace
 from crewsite.dashboard.events import EVENTS_A_PAGE
 from crewsite.security.models import MemoryEvent
-from tests.dashboard.test_memory_pages import HX, body, url
+from tests.dashboard.test_memory_pages import HX, body, fact, url
 from tests.dashboard.test_pages import HOSTILE, read, signed_in
 from tests.factories import make_member, make_workspace
 
@@ -143,3 +143,14 @@ def test_stored_text_is_inert_among_the_events(bob: User, home: Workspace) -> No
     response = signed_in(bob).get(url("events"))
     assert read(response).inline == []
     assert "<img src=x" not in body(response)
+
+
+def test_an_event_names_its_row_in_the_words_of_the_tabs_and_leads_there(
+    alice: User, home: Workspace
+) -> None:
+    row = fact(home, "pref.editor", "Helix")
+    page = body(signed_in(alice).get(url("events")))
+    assert f'<a href="{url("row", "facts", row.pk)}">fact <span class="num">#{row.pk}</span></a>' in page
+    assert "<code>pref.editor</code>" in page
+    assert '<option value="semantic">Facts</option>' in page
+    assert '<option value="episodic">Episodes</option>' in page
