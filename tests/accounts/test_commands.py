@@ -7,9 +7,10 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 from django.utils import timezone
 
+from crewsite.accounts.constants import TOKEN_DAYS_MAX
 from crewsite.accounts.models import ApiToken, User, Workspace
 from crewsite.accounts.services import owner_ensure, token_create
 from crewsite.accounts.tokens import token_find
@@ -109,3 +110,11 @@ def test_setup_prints_links_until_the_owner_has_been_in_once(home: Workspace) ->
     assert run("setup_owner")[0] == ""
     assert "/login/link/" in run("setup_owner", "--link")[0]
     assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("days", ["0", "ten", str(TOKEN_DAYS_MAX + 1)])
+def test_a_life_time_no_token_has_is_wrong_usage(home: Workspace, days: str) -> None:
+    command = load_command_class("crewsite.accounts", "token")
+    with pytest.raises(SystemExit) as ended:
+        command.run_from_argv(["crew", "token", "create", "--name", "ci", "--days", days])
+    assert ended.value.code == 2

@@ -40,7 +40,7 @@ class Command(MemoryCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["conversation"] and options["all"]:
-            raise CommandError("Name a conversation or --all, not both.")
+            raise CommandError("Name a conversation or --all, not both.", returncode=2)
         paths = [path for path in PATHS if options["path"] in {None, path}]
         if options["conversation"]:
             wanted = [(_conversation(options["conversation"]), str(path)) for path in paths]

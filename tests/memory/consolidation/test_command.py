@@ -91,3 +91,9 @@ def test_without_a_model_it_says_what_consolidation_waits_for(
 def test_an_unknown_conversation_is_named(words: list[str], db: None) -> None:
     with pytest.raises(CommandError, match="no conversation"):
         crew(*words)
+
+
+def test_one_conversation_and_all_of_them_at_once_is_wrong_usage(conversation: Conversation) -> None:
+    with pytest.raises(CommandError, match="not both") as refused_usage:
+        crew(str(conversation.pk), "--all")
+    assert refused_usage.value.returncode == 2

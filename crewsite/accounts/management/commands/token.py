@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -24,7 +25,7 @@ class Command(BaseCommand):
         create.add_argument("--workspace", metavar="SLUG", help="the one workspace it reaches")
         create.add_argument("--scope", action="append", choices=SCOPES, help="default: read and write")
         create.add_argument(
-            "--days", type=int, default=TOKEN_DAYS_DEFAULT, help=f"life time, at most {TOKEN_DAYS_MAX}"
+            "--days", type=_days, default=TOKEN_DAYS_DEFAULT, help=f"life time, at most {TOKEN_DAYS_MAX}"
         )
         listing = verbs.add_parser("list", help="show tokens, not their text")
         revoke = verbs.add_parser("revoke", help="end a token")
@@ -81,13 +82,21 @@ class Command(BaseCommand):
         if len(tokens) > 1:
             owners = ", ".join(token.user.get_username() for token in tokens)
             raise CommandError(
-                f"Several people have a token named {options['name']!r}: {owners}. Say --user NAME."
+                f"Several people have a token named {options['name']!r}: {owners}. Say --user NAME.",
+                returncode=2,
             )
         token_revoke(tokens[0])
         if options["json"]:
             self.stdout.write(json.dumps({"revoked": options["name"]}))
         else:
             self.stderr.write(f"Revoked {options['name']}.")
+
+
+def _days(text: str) -> int:
+    days = int(text)
+    if not 1 <= days <= TOKEN_DAYS_MAX:
+        raise ArgumentTypeError(f"a token lives 1 to {TOKEN_DAYS_MAX} days")
+    return days
 
 
 def _user(name: str) -> User:
