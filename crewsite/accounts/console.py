@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import io
 import json
 import sys
-from typing import IO, TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -80,11 +81,10 @@ def table_print(columns: Sequence[str], rows: Iterable[Sequence[str]], out: Outp
     for row in rows:
         table.add_row(*row)
     width = None if out.isatty() else PIPED_WIDTH
-    console = Console(file=cast("IO[str]", out), width=width, highlight=False, markup=False)
     # Written by ourselves: rich ends the process with 1 when the reader has enough.
-    with console.capture() as shown:
-        console.print(table)
-    out.write(shown.get())
+    shown = io.StringIO()
+    Console(file=shown, force_terminal=out.isatty(), width=width, highlight=False, markup=False).print(table)
+    out.write(shown.getvalue())
 
 
 def add_verb(verbs: Any, name: str, help_text: str) -> argparse.ArgumentParser:

@@ -147,7 +147,9 @@ def test_a_piped_table_keeps_every_id_whole(home: Workspace) -> None:
     semantic_write(home=home, key=key, value="heron " * 40, origin=EXPLICIT)
     out = io.StringIO()
     call_command("memory", "list", stdout=out)
-    assert any(line.startswith(f"sem:{key} ") for line in out.getvalue().splitlines())
+    lines = out.getvalue().splitlines()
+    assert lines[0].startswith("id ")
+    assert any(line.startswith(f"sem:{key} ") for line in lines)
 
 
 def test_a_row_is_explained_with_what_it_replaced(home: Workspace) -> None:
