@@ -126,7 +126,7 @@ def events_page(events: MemoryEventQuerySet, *, before: str) -> tuple[list[Event
     shown = rows[:EVENTS_A_PAGE]
     facts = [row.object_id for row in shown if row.memory_type == "semantic" and row.object_id]
     keys = dict(SemanticMemory.all_objects.filter(pk__in=facts).values_list("pk", "key")) if facts else {}
-    named = [keys.get(row.object_id, "") if row.memory_type == "semantic" else "" for row in shown]
+    named = [keys.get(row.object_id or 0, "") if row.memory_type == "semantic" else "" for row in shown]
     return [EventLine(row, name) for row, name in zip(shown, named, strict=True)], more
 
 

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from crewsite.dashboard.graph import Node
     from crewsite.dashboard.place import Place
 
-ROOM_WIDTH: Final = 900
-ROOM_HEIGHT: Final = 520
+# What a few nodes stand in: small enough to fill the page, wide enough for their names beside them.
+ROOM_WIDTH: Final = 420
+ROOM_HEIGHT: Final = 240
+NAMED_NODES: Final = 40  # up to so many, each node has its name beside it
 
 
 def view_box(width: float, height: float) -> str:
@@ -55,6 +57,7 @@ def memory_graph_page(request: HttpRequest, place: Place) -> HttpResponse:
     context = {
         "tables": list(TABLES.values()),
         "graph": graph,
+        "is_small": len(graph.nodes) <= NAMED_NODES,
         "box": view_box(width, height),
         "lines": [(edge, line_between(by_id[edge.source], by_id[edge.target])) for edge in graph.edges],
         "told": [

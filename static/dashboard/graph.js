@@ -12,7 +12,8 @@ function start() {
   const nodes = new Map();
   for (const node of svg.querySelectorAll(".n")) {
     const circle = node.querySelector("circle");
-    nodes.set(node.id.slice(2), { node, x: +circle.getAttribute("cx"), y: +circle.getAttribute("cy"), links: [] });
+    const entry = { node, circle, text: node.querySelector("text"), links: [] };
+    nodes.set(node.id.slice(2), { ...entry, x: +circle.getAttribute("cx"), y: +circle.getAttribute("cy"), r: +circle.getAttribute("r") });
   }
   const edges = [...svg.querySelectorAll(".edges path")];
   for (const edge of edges) {
@@ -28,11 +29,33 @@ function start() {
     return Math.max(view.width / svg.clientWidth, view.height / svg.clientHeight);
   }
 
+  // A node keeps a size one sees and hits, whatever the zoom, without covering its neighbours; of names that
+  // would lie on each other the first stays, top prefixes before the rest.
+  function drawNodes(u) {
+    const font = 12.5 * u;
+    names.setAttribute("font-size", String(font));
+    const taken = [];
+    const order = [...nodes.values()].sort((a, b) => Boolean(b.text?.matches(".top")) - Boolean(a.text?.matches(".top")));
+    for (const entry of order) {
+      const r = Math.min(Math.max(entry.r, 4.5 * u), 11 * u, 13);
+      entry.circle.setAttribute("r", String(r));
+      if (!entry.text) continue;
+      const y = entry.y - r - 5 * u;
+      entry.text.setAttribute("y", String(y));
+      if (!entry.text.matches(".top, .near")) continue;
+      const half = entry.text.textContent.length * font * 0.29;
+      const box = { left: entry.x - half, right: entry.x + half, top: y - font, bottom: y + font * 0.3 };
+      const covered = taken.some((one) => one.left < box.right && one.right > box.left && one.top < box.bottom && one.bottom > box.top);
+      entry.text.classList.toggle("covered", covered);
+      if (!covered) taken.push(box);
+    }
+  }
+
   function show(next) {
     view = next;
     svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
     svg.classList.toggle("close-up", view.width < 1000);
-    names.setAttribute("font-size", String(13 * unit()));
+    drawNodes(unit());
   }
 
   function zoom(factor, at = { x: view.x + view.width / 2, y: view.y + view.height / 2 }) {
