@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -12,23 +13,43 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from crewsite.accounts.jobs import job_rights, jobs_for
-from crewsite.dashboard.jobs import LIVE_JOBS, live_jobs, older_jobs
+from crewsite.dashboard.jobs import LIVE_JOBS, job_kinds, jobs_page, live_jobs
 from crewsite.jobs import services
+from crewsite.jobs.models import Job
 from crewsite.jobs.selectors import worker_is_alive
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User
-    from crewsite.jobs.models import Job
 
 
 @require_GET
 @login_required
 def jobs(request: HttpRequest) -> HttpResponse:
     user, before = cast("User", request.user), request.GET.get("before", "")
-    is_live = not (before.isascii() and before.isdigit() and len(before) < 19)  # noqa: PLR2004 - of a BigInt
-    lines = live_jobs(user) if is_live else older_jobs(user, before=int(before))
+    is_number = before.isascii() and before.isdigit() and len(before) < 19  # noqa: PLR2004 - of a BigInt
+    kinds, state = job_kinds(user), request.GET.get("state", "")
+    kind = request.GET.get("kind", "")
+    chosen = {
+        "kind": kind if kind in kinds else "",
+        "state": state if state in Job.State.values else "",
+    }
+    asked = {name: value for name, value in chosen.items() if value}
+    is_live = not is_number and not asked
+    lines = (
+        live_jobs(user) if is_live else jobs_page(user, before=int(before) if is_number else None, **chosen)
+    )
     last = lines[-1].job.pk if len(lines) >= LIVE_JOBS else 0
-    context = {"lines": lines, "is_live": is_live, "older": last, "worker_is_alive": worker_is_alive()}
+    context = {
+        "lines": lines,
+        "is_live": is_live,
+        "is_older": is_number,
+        "older": last,
+        "kinds": kinds,
+        "states": Job.State.values,
+        "chosen": chosen,
+        "asked": urlencode(asked),
+        "worker_is_alive": worker_is_alive(),
+    }
     return render(request, "dashboard/jobs.html", context)
 
 

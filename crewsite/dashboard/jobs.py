@@ -80,9 +80,16 @@ def live_jobs(user: User, *, token: ApiToken | None = None) -> list[JobLine]:
     return _lines([*active, *ended], job_rights(user, token=token))
 
 
-def older_jobs(user: User, *, before: int) -> list[JobLine]:
-    """The page of ended jobs before an id."""
-    return _lines(list(jobs_for(user).with_retry().filter(pk__lt=before)[:LIVE_JOBS]), job_rights(user))
+def jobs_page(user: User, *, before: int | None, kind: str, state: str) -> list[JobLine]:
+    """The page of jobs before an id, newest first; an empty kind or state is any."""
+    asked = {"pk__lt": before, "kind": kind, "state": state}
+    mine = jobs_for(user).with_retry().filter(**{name: value for name, value in asked.items() if value})
+    return _lines(list(mine[:LIVE_JOBS]), job_rights(user))
+
+
+def job_kinds(user: User) -> list[str]:
+    """Those of the jobs this person sees."""
+    return sorted(set(jobs_for(user).order_by().values_list("kind", flat=True).distinct()))
 
 
 def _lines(jobs: list[Job], rights: JobRights) -> list[JobLine]:

@@ -37,12 +37,14 @@ def review(request: HttpRequest, place: Place) -> HttpResponse:
         items = reviews_open(place.workspace, place.home).order_by("pk")
     items = items.filter(kind=kind) if kind else items
     shown = Paginator(items.select_related("home"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
+    lines = review_lines(place, list(shown.object_list))
     context = {
         "decided": decided,
         "kind": kind,
         "kinds": ReviewItem.Kind.choices,
         "shown": shown,
-        "lines": review_lines(place, list(shown.object_list)),
+        "lines": lines,
+        "any_merge": any(line.can_merge for line in lines),
     }
     return page(request, place, "dashboard/review.html", context)
 

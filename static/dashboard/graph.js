@@ -1,5 +1,6 @@
 // The memory graph: pan, zoom, filters, the slider, and moving from node to node by keyboard.
 import { explain, setUpDrawer } from "./drawer.js";
+import { drawNodes } from "./nodes.js";
 
 const svg = document.getElementById("graph");
 if (svg) start();
@@ -29,33 +30,11 @@ function start() {
     return Math.max(view.width / svg.clientWidth, view.height / svg.clientHeight);
   }
 
-  // A node keeps a size one sees and hits, whatever the zoom, without covering its neighbours; of names that
-  // would lie on each other the first stays, top prefixes before the rest.
-  function drawNodes(u) {
-    const font = 12.5 * u;
-    names.setAttribute("font-size", String(font));
-    const taken = [];
-    const order = [...nodes.values()].sort((a, b) => Boolean(b.text?.matches(".top")) - Boolean(a.text?.matches(".top")));
-    for (const entry of order) {
-      const r = Math.min(Math.max(entry.r, 4.5 * u), 11 * u, 13);
-      entry.circle.setAttribute("r", String(r));
-      if (!entry.text) continue;
-      const y = entry.y - r - 5 * u;
-      entry.text.setAttribute("y", String(y));
-      if (!entry.text.matches(".top, .near")) continue;
-      const half = entry.text.textContent.length * font * 0.29;
-      const box = { left: entry.x - half, right: entry.x + half, top: y - font, bottom: y + font * 0.3 };
-      const covered = taken.some((one) => one.left < box.right && one.right > box.left && one.top < box.bottom && one.bottom > box.top);
-      entry.text.classList.toggle("covered", covered);
-      if (!covered) taken.push(box);
-    }
-  }
-
   function show(next) {
     view = next;
     svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
     svg.classList.toggle("close-up", view.width < 1000);
-    drawNodes(unit());
+    drawNodes(nodes, names, unit());
   }
 
   function zoom(factor, at = { x: view.x + view.width / 2, y: view.y + view.height / 2 }) {

@@ -123,3 +123,15 @@ def test_older_jobs_are_a_page_away(operator: Client) -> None:
 
 def test_the_navigation_leads_to_it(bob: User) -> None:
     assert 'href="/jobs/"' in body(signed_in(bob), "/")
+
+
+def test_jobs_are_filtered_by_kind_and_state_and_then_stand_still(bob: User, home: Workspace) -> None:
+    Job.objects.create(kind="backfill", state="failed", workspace_id=home.pk)
+    Job.objects.create(kind="backfill", state="done", workspace_id=home.pk)
+    Job.objects.create(kind="distil", state="failed", workspace_id=home.pk)
+    client = signed_in(bob)
+    page = body(client, "/jobs/?kind=backfill&state=failed")
+    assert page.count("data-job=") == 1
+    assert "js/jobs.js" not in page
+    assert "No such job" in body(client, "/jobs/?kind=distil&state=done")
+    assert body(client, "/jobs/?kind=secret&state=odd").count("data-job=") == 3

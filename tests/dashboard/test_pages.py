@@ -249,3 +249,10 @@ def test_without_a_model_the_context_page_speaks_of_none(bob: User, home: Worksp
     page = signed_in(bob).get(reverse("dashboard:context"), {"q": "tests"}).content.decode()
     assert "No model is connected" in page
     assert "As the model read it" not in page
+
+
+def test_a_page_that_is_not_there_keeps_the_navigation_for_who_is_signed_in(bob: User) -> None:
+    page = signed_in(bob).get("/nowhere/")
+    assert page.status_code == 404
+    assert 'id="site-nav"' in page.content.decode()
+    assert 'id="site-nav"' not in Client().get("/nowhere/").content.decode()
