@@ -109,7 +109,7 @@ def pool_of(
         dated=_dated(query, told),
         importance=np.array([row[1] for row in rows], dtype=np.float64),
         days_old=np.array([(moment - at).total_seconds() / SECONDS_PER_DAY for at in told]),
-        rate=np.array([decay_rate(_decoded(row[5]), rates) if rates else DECAY_PER_DAY for row in rows]),
+        rate=np.array([decay_rate(decoded(row[5]), rates) if rates else DECAY_PER_DAY for row in rows]),
         text=text,
         supersedes=supersedes,
         asked_for=asked_for(ids, supersedes, text, held=held, terms=evidence.asked),
@@ -144,8 +144,10 @@ def _numbered(conversations: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.int64
 
 
 def facts_read(home: Workspace, ids: Iterable[int]) -> dict[int, tuple[str, Any]]:
-    """Key and value of the live ones."""
-    return {pk: (key, _decoded(value)) for pk, key, value in _read(_FACTS, home, ids)}
+    """Key and value of the live ones, the value as the database gives it: `decoded` makes it one, which most
+    questions need of few facts.
+    """
+    return {pk: (key, value) for pk, key, value in _read(_FACTS, home, ids)}
 
 
 def rows_read(model: type[R], home: Workspace, ids: Iterable[int]) -> dict[int, R]:
@@ -207,6 +209,6 @@ def _select(
     return rows
 
 
-def _decoded(stored: Any) -> Any:
+def decoded(stored: Any) -> Any:
     """A raw read leaves a JSON column as text on both databases."""
     return json.loads(stored) if isinstance(stored, str) else stored

@@ -35,7 +35,7 @@ from memory.models import (
     ReviewItem,
     SemanticMemory,
 )
-from memory.pool import facts_read, pool_read, rows_read
+from memory.pool import decoded, facts_read, pool_read, rows_read
 from memory.ranking import Profile, Ranked, admitted, pool_size, rank
 from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
 from memory.rules import key_words, render_value
@@ -177,7 +177,9 @@ def _overlaps(query: str, facts: dict[int, tuple[str, Any]], found: Candidates) 
 
 def _overlap(query: str, fact: tuple[str, Any]) -> float:
     key, value = fact
-    return fact_overlap(query, key=key_words(key), value=render_value(value), key_weight=KEY_MATCH_WEIGHT)
+    return fact_overlap(
+        query, key=key_words(key), value=render_value(decoded(value)), key_weight=KEY_MATCH_WEIGHT
+    )
 
 
 def _fact_keywords(overlaps: dict[int, float], hits: dict[int, Hit]) -> dict[int, float]:

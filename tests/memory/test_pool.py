@@ -12,7 +12,7 @@ from constance.test import override_config
 from crewsite.search.service import Candidates, Hit
 from memory.constants import DECAY_PER_DAY
 from memory.models import EpisodicMemory, SemanticMemory
-from memory.pool import facts_read, pool_read, rows_read
+from memory.pool import decoded, facts_read, pool_read, rows_read
 from tests.factories import make_conversation
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def test_rows_of_one_conversation_share_a_number_and_name_their_speaker(
 @pytest.mark.parametrize("value", ["text", "1", 1, 0.5, True, [1, "a"], {"a": {"b": None}}, 'ü "quoted"'])
 def test_a_fact_keeps_the_type_of_its_value(home: Workspace, value: Any) -> None:
     row = SemanticMemory.objects.create(home=home, key="pref.k", value=value, source="task")
-    assert facts_read(home, [row.pk]) == {row.pk: ("pref.k", value)}
+    [(key, stored)] = facts_read(home, [row.pk]).values()
+    assert (key, decoded(stored)) == ("pref.k", value)
 
 
 def test_rows_are_those_the_model_reads(home: Workspace, other_home: Workspace) -> None:
