@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from django.db.models import Count, Q
 
 from crewsite.accounts.jobs import jobs_for
+from crewsite.dashboard.events import EventLine
 from crewsite.dashboard.reviews import reviews_open
 from crewsite.dashboard.tables import value_text
 from crewsite.jobs.models import Job
@@ -44,7 +45,7 @@ class Learned:
     fact_count: int
     episodes: list[EpisodicMemory]
     episode_count: int
-    refused: list[MemoryEvent]
+    refused: list[EventLine]
 
     @property
     def is_empty(self) -> bool:
@@ -76,7 +77,7 @@ def learned_lately(place: Place, *, limit: int = LATEST) -> Learned:
         fact_count=facts.count(),
         episodes=list(episodes.order_by("-created_at")[:limit]),
         episode_count=episodes.count(),
-        refused=list(refused.order_by("-id")[:limit]),
+        refused=[EventLine(event) for event in refused.order_by("-id")[:limit]],
     )
 
 
