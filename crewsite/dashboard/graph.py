@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -45,6 +46,7 @@ EDGE_KINDS: Final = {
     "similar": "Similar",
 }
 HIDDEN_AT_FIRST: Final = frozenset({"past"})
+SHORT_CHARS: Final = 22
 TABS: Final = {"fact": "facts", "lesson": "lessons", "episode": "episodes"}
 
 
@@ -57,6 +59,11 @@ class Node:
     folded: int = 0
     x: float = 0.0
     y: float = 0.0
+
+    @property
+    def short(self) -> str:
+        """Whole words of the label that fit beside a dot: what is read aloud must hold what is seen."""
+        return shorten(self.label, SHORT_CHARS, placeholder="") or self.label[:SHORT_CHARS]
 
 
 @dataclass(frozen=True, slots=True)
