@@ -189,7 +189,7 @@ class Runner:
         writing = asyncio.ensure_future(in_database(close))
         while not writing.done():
             with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.shield(writing)
+                await asyncio.wait([writing])
         self._running.pop(entry.turn_id, None)
         if isinstance(writing.exception(), ObjectDoesNotExist):
             logger.info("Turn %s ended after its conversation was deleted.", entry.turn_id)

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.template.response import TemplateResponse
 
+from crewsite.rows_admin import OperatorOnlyMixin
 from crewsite.settings.live_rules import MAX_CHARS, MAX_NUMBER, SettingRefused, setting_read, setting_type
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class LiveSettingsForm(ConstanceForm):
         return cleaned
 
 
-class LiveSettingsAdmin(ConstanceAdmin):
+class LiveSettingsAdmin(OperatorOnlyMixin, ConstanceAdmin):
     change_list_form = LiveSettingsForm
 
     def changelist_view(

@@ -133,7 +133,7 @@ def test_what_nobody_foresaw_is_a_problem_without_details(
     def broken(*args: object, **kwargs: object) -> None:
         raise RuntimeError("a secret path /root/x")
 
-    monkeypatch.setattr("crewsite.api.status.readiness", broken)
+    monkeypatch.setattr("crewsite.api.embeddings.readiness", broken)
     client = caller("owner")
     client.raise_request_exception = False
     body = check_problem(client.get("/api/v1/embeddings/status"), 500, "error")

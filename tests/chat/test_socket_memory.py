@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.site import Seat, Site
 
 pytestmark = pytest.mark.sqlite_only
-HINT = "CREW_LLM_BASE_URL"
+HINT = "No language model is connected"
 
 
 async def test_without_a_model_the_socket_says_so(quiet_site: Site, quiet_seat: Seat) -> None:

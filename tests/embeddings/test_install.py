@@ -172,4 +172,4 @@ def test_the_status_counts_live_vectors_of_every_space(embedder: FakeEmbedder) -
         vector_drop(collection="episodic:1", object_id=2)
     out = StringIO()
     call_command("embeddings", "status", stdout=out)
-    assert "active    fake dim 64: 1 vectors" in out.getvalue()
+    assert "active    fake dim 64: 1 vector\n" in out.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         text = _message(options["message"])
+        if text is None:
+            # A person's Ctrl-C stops an answer, whatever the program before this one made of the signal.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         session = Session(_door(options), as_json=options["json"])
         session.open(conversation=options["conversation"], mode=options["mode"], model=options["model"])
         code = session.talk() if text is None else session.once(text)
