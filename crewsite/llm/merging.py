@@ -29,33 +29,38 @@ class MergedEvents(httpx2.AsyncByteStream):
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
         self._read: list[bytes] = []
+        self._rest = b""  # the beginning of an event
         self._arrived = asyncio.Event()
         self._handled = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        self._reader = asyncio.create_task(self._keep_reading())
-        self._reader.add_done_callback(lambda _: self._arrived.set())
-        rest = b""
-        while True:
-            await self._arrived.wait()
-            self._arrived.clear()
+        """Whoever iterates again goes on where the one before stopped: clients drain what follows the end of
+        an answer."""
+        if self._reader is None:
+            self._reader = asyncio.create_task(self._keep_reading())
+            self._reader.add_done_callback(lambda _: self._arrived.set())
+        is_over = False
+        while not is_over:
+            if not self._read and not self._reader.done():
+                self._arrived.clear()
+                await self._arrived.wait()
             self._handled.set()
             is_over = self._reader.done()
-            read, self._read = b"".join([rest, *self._read]), []
-            whole, rest = merged(read)
+            read, self._read = b"".join([self._rest, *self._read]), []
+            whole, self._rest = merged(read)
             if whole:
                 yield whole
-            if is_over:
-                break
+        rest, self._rest = self._rest, b""
         if rest:
             yield rest
-        await self._reader  # raises what went wrong while reading
+        if not self._reader.cancelled():
+            self._reader.result()  # raises what went wrong while reading
 
     async def aclose(self) -> None:
         if self._reader is not None:
             self._reader.cancel()
-            await asyncio.wait([self._reader])
+            await asyncio.gather(self._reader, return_exceptions=True)
         await self._stream.aclose()
 
     async def _keep_reading(self) -> None:

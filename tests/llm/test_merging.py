@@ -151,6 +151,50 @@ async def test_what_is_read_ahead_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
     assert max(sizes) < 2_000
 
 
+async def test_a_second_iteration_goes_on_where_the_first_stopped() -> None:
+    words = [event(f"w{number} ") for number in range(20)]
+    stream = MergedEvents(Pieces(words, pause_s=0.001))
+    got: list[str] = []
+    async for part in stream:
+        got += texts(part)
+        if len(got) > 3:
+            break
+    async for part in stream:
+        got += texts(part)
+    async for part in stream:
+        raise AssertionError(part)
+    assert "".join(got) == "".join(f"w{number} " for number in range(20))
+
+
+async def test_an_answer_whose_body_ends_after_its_last_event_is_whole() -> None:
+    """The client reads on after `[DONE]` while the end of the body is still on its way."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+        for pause_s, piece in ((0, event("whole")), (0.02, b"data: [DONE]\n\n")):
+            await asyncio.sleep(pause_s)
+            writer.write(head + b"%x\r\n%b\r\n" % (len(piece), piece))
+            head = b""
+        await asyncio.sleep(0.1)
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        client = openai.AsyncOpenAI(
+            base_url=f"http://127.0.0.1:{port}/v1",
+            api_key="any",
+            http_client=http_client(),  # type: ignore[arg-type]
+        )
+        said: Any = [{"role": "user", "content": "go"}]
+        for _ in range(3):
+            stream = await client.chat.completions.create(model="m", messages=said, stream=True)
+            assert [chunk.choices[0].delta.content async for chunk in stream] == ["whole"]
+    await close_http_client()
+
+
 async def test_a_providers_client_reads_the_same_answer_through_it() -> None:
     with LlmServer() as server:
         server.queue.append(Reply(chunks=[f"w{number} " for number in range(200)]))
