@@ -82,6 +82,8 @@ class LlmServer:
         self.requests: list[dict[str, Any]] = []
         self.queue: deque[Reply] = deque()
         self.refusals: dict[str, int] = {}
+        self.models: list[str] | None = ["scripted"]  # None: it has no list
+        self.lists_asked = 0
         self.title_requests: list[dict[str, Any]] = []
         self.title = json_error(400, error_body("no titles here", "unavailable"))
         self._loop = asyncio.new_event_loop()
@@ -135,10 +137,8 @@ class LlmServer:
         headers = dict(line.lower().split(": ", 1) for line in lines[1:] if ": " in line)
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         path = lines[0].split(" ")[1]
-        if path.endswith("/models"):
-            await send(
-                writer, 200, json.dumps({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
-            )
+        if path.partition("?")[0].endswith("/models"):
+            await self._list(writer, headers)
             return True
         if path.endswith("/messages"):
             return await self._anthropic(writer, headers, json.loads(raw))
@@ -160,12 +160,25 @@ class LlmServer:
         self.requests.append(body)
         return self.queue.popleft() if self.queue else self.reply_for(body)
 
+    async def _list(self, writer: asyncio.StreamWriter, headers: dict[str, str]) -> None:
+        self.lists_asked += 1
+        if self.api_key and not self._shows_key(headers):
+            await send(writer, 401, error_body("Incorrect API key provided", "invalid_api_key"))
+        elif self.models is None:
+            await send(writer, 404, error_body("no such page", "not_found"))
+        else:
+            rows = [{"id": name, "object": "model"} for name in self.models]
+            await send(writer, 200, json.dumps({"object": "list", "data": rows}))
+
+    def _shows_key(self, headers: dict[str, str]) -> bool:
+        """Older clients of Anthropic name the key by a header of its own, newer ones as everybody does."""
+        shown = {headers.get("x-api-key"), headers.get("authorization", "").removeprefix("bearer ")}
+        return self.api_key.lower() in shown
+
     async def _anthropic(
         self, writer: asyncio.StreamWriter, headers: dict[str, str], body: dict[str, Any]
     ) -> bool:
-        # Older clients name the key by a header of its own, newer ones as everybody does.
-        shown = {headers.get("x-api-key"), headers.get("authorization", "").removeprefix("bearer ")}
-        if self.api_key and self.api_key.lower() not in shown:
+        if self.api_key and not self._shows_key(headers):
             await send(writer, 401, anthropic_wire.error_body(401, "invalid x-api-key"))
             return True
         reply = self._reply(anthropic_wire.as_chat(body))

@@ -25,6 +25,7 @@ from crewsite.api.serializers import (
     Text,
     WorkspaceQuery,
 )
+from crewsite.chat.model_choice import model_checked
 from crewsite.chat.selectors import may_write
 from crewsite.conversations.constants import MODEL_MAX_CHARS, TITLE_MAX_CHARS
 from crewsite.conversations.models import Conversation
@@ -45,12 +46,22 @@ if TYPE_CHECKING:
 CONVERSATION = OpenApiParameter("conversation_id", UUID, OpenApiParameter.PATH)
 
 
+class ModelName(Text):
+    """Empty and `default` for the site's own; else a connection or a model that one offers."""
+
+    def to_internal_value(self, data: Any) -> str:
+        named = model_checked(super().to_internal_value(data))
+        if named.choice is None:
+            raise serializers.ValidationError(named.refusal, code="unknown_model")
+        return named.choice.value
+
+
 class ConversationWrite(StrictSerializer):
     title = Text(required=False, default="", allow_blank=True, max_length=TITLE_MAX_CHARS)
     mode = serializers.ChoiceField(
         Conversation.Mode.choices, required=False, default=Conversation.Mode.PERSISTENT
     )
-    model = Text(
+    model = ModelName(
         required=False,
         default="",
         allow_blank=True,
@@ -67,7 +78,9 @@ class ConversationPatch(StrictSerializer):
 
     title = Text(required=False, allow_blank=True, max_length=TITLE_MAX_CHARS)
     mode = serializers.ChoiceField(Conversation.Mode.choices, required=False)
-    model = Text(required=False, allow_blank=True, max_length=MODEL_MAX_CHARS, help_text="Empty: the site's.")
+    model = ModelName(
+        required=False, allow_blank=True, max_length=MODEL_MAX_CHARS, help_text="Empty: the site's."
+    )
     pinned = serializers.BooleanField(required=False)
     archived = serializers.BooleanField(required=False, help_text="True takes it out of the list.")
 

@@ -19,7 +19,7 @@ from crewsite.chat.keeping import (
     keep_rule,
 )
 from crewsite.chat.memory_provider import recall_markdown
-from crewsite.chat.model_choice import DEFAULT, model_choices, model_named
+from crewsite.chat.model_choice import DEFAULT, model_checked, model_menu
 from crewsite.chat.models import Turn
 from crewsite.chat.payloads import context_summary
 from crewsite.conversations.models import Conversation
@@ -35,7 +35,7 @@ from memory.selectors import memory_stats
 from memory.tools import asker_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
 
     from crewsite.chat.model_choice import ModelChoice
     from crewsite.llm.tools import ToolContext
@@ -174,14 +174,23 @@ def _mode(mode: Conversation.Mode) -> Callable[[ToolContext, str], CommandResult
 
 def _model(context: ToolContext, argument: str) -> CommandResult:
     if not argument:
-        names = ", ".join(f"`{choice.value or DEFAULT}` ({choice.label})" for choice in model_choices())
-        return CommandResult(f"Models of this site: {names}.")
-    choice = model_named(argument)
-    if choice is None:
-        return CommandResult(f"No model is called `{argument[:100]}`. `/model` lists them.", ok=False)
-    conversation_set_model(conversation=context.conversation, model=choice.value)
-    data = {"model": choice.value, "label": choice.label}
-    return CommandResult(f"From the next message on: {choice.label}.", data=data)
+        return CommandResult(_models_listed())
+    named = model_checked(argument)
+    if named.choice is None:
+        return CommandResult(f"{named.refusal} `/model` lists what there is.", ok=False)
+    conversation_set_model(conversation=context.conversation, model=named.choice.value)
+    data = {"model": named.choice.value, "label": named.choice.label}
+    said = f"From the next message on: {named.choice.label}."
+    return CommandResult(f"{said} {named.warning}".strip(), data=data)
+
+
+def _models_listed() -> str:
+    menu = model_menu(ask=True)
+    names = ", ".join(f"`{choice.value or DEFAULT}` ({choice.label})" for choice in menu.choices)
+    lines = [f"Models of this site: {names}."]
+    for group in menu.groups:
+        lines += ["", f"{group.label}: {', '.join(f'`{choice.value}`' for choice in group.choices)}."]
+    return "\n".join([*lines, *(f"\nNot told by {problem}" for problem in menu.problems)])
 
 
 def _new(context: ToolContext, _argument: str) -> CommandResult:
@@ -204,7 +213,7 @@ def _help(_context: ToolContext, _argument: str) -> CommandResult:
     return CommandResult("\n".join(f"- `{command.usage}` {command.help}" for command in COMMANDS.values()))
 
 
-def completions(models: Sequence[ModelChoice]) -> list[dict[str, str]]:
+def completions(models: Iterable[ModelChoice]) -> list[dict[str, str]]:
     """What a composer offers after a slash: every command, and every model one of them may name."""
     listed = [{"text": name, "usage": c.usage, "help": c.help} for name, c in COMMANDS.items()]
     for choice in models:

@@ -10,6 +10,7 @@ app_name = "chat"
 urlpatterns = [
     path("", views.home, name="home"),
     path("new/", views.conversation_new, name="new"),
+    path("models/", views.model_options, name="models"),
     path("list/", views.conversation_rows, name="list"),
     path("turns/<uuid:turn_id>/context/", views.turn_context, name="turn_context"),
     path("<uuid:conversation_id>/", views.conversation, name="conversation"),

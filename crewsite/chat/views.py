@@ -15,11 +15,12 @@ from crewsite.accounts.models import DEFAULT_SLUG, Role, Workspace
 from crewsite.chat.commands import completions
 from crewsite.chat.connected import connected
 from crewsite.chat.listing import LIST_ROWS, conversation_list
-from crewsite.chat.model_choice import model_choices, model_named
+from crewsite.chat.model_choice import model_menu, model_named
 from crewsite.chat.models import Turn
 from crewsite.chat.packet_page import packet_page
 from crewsite.chat.payloads import branch_mark
 from crewsite.chat.transcript import transcript
+from crewsite.conversations.constants import MODEL_MAX_CHARS
 from crewsite.conversations.models import Conversation
 from crewsite.conversations.services import conversation_create
 from crewsite.search.constants import QUERY_CHARS_MAX
@@ -58,12 +59,13 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """The empty state: pick a mode and a model, see three examples and what is connected, start."""
-    models = model_choices()
+    models = model_menu()
     context = {
         **list_context(request),
         "workspaces": _writable(request),
         "modes": Conversation.Mode,
         "models": models,
+        "picked": "",
         "connected": connected(request.user),
         "completions": completions(models),
     }
@@ -76,7 +78,7 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     found = get_object_or_404(
         Conversation.objects.for_user(request.user).select_related("workspace"), pk=conversation_id
     )
-    models = model_choices()
+    models = model_menu(current=found.model)
     context = {
         **list_context(request),
         "conversation": found,
@@ -84,10 +86,20 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         "transcript": transcript(found, whole="all" in request.GET),
         "modes": Conversation.Mode,
         "models": models,
+        "picked": found.model,
         "completions": completions(models),
     }
     template = "chat/_lines.html" if request.headers.get("X-Fragment") else "chat/conversation.html"
     return render(request, template, context)
+
+
+@require_GET
+@login_required
+def model_options(request: HttpRequest) -> HttpResponse:
+    """What the picker offers, with the endpoints' own lists; `fresh` asks them whatever is known."""
+    current = clean(request.GET.get("current", ""))[:MODEL_MAX_CHARS]
+    menu = model_menu(current=current, ask=True, fresh="fresh" in request.GET)
+    return render(request, "chat/_models.html", {"models": menu, "picked": current})
 
 
 @require_GET

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from crewsite.chat.model_choice import model_menu
 from crewsite.llm.breaker import breaker_for
 from crewsite.llm.constants import ENVIRONMENT, ROLES
 from crewsite.llm.models import Connection
+from crewsite.llm.offered import is_offered, offer_kept
 from crewsite.llm.targets import Target, endpoint_configured, role_setting, target_from, target_of
 from crewsite.security.encryption import SecretLocked
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from crewsite.llm.offered import Offer
 
 USE_DAYS: Final = 14
 ROLE_WORDS: Final = {"default": "answers", "smol": "small jobs", "judge": "judges"}
@@ -20,7 +24,8 @@ ROLE_WORDS: Final = {"default": "answers", "smol": "small jobs", "judge": "judge
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One connection. `pk` is 0 for that of the environment. `failing` says what the circuit breaker saw."""
+    """One connection. `pk` is 0 for that of the environment. `failing` says what the circuit breaker saw, and
+    `offer` what the endpoint last told of its models; None where it has no list or was not asked yet."""
 
     pk: int
     name: str
@@ -32,6 +37,15 @@ class Line:
     is_locked: bool
     roles: tuple[str, ...]
     failing: str
+    can_ask: bool = False
+    offer: Offer | None = None
+
+    @property
+    def is_missing(self) -> bool:
+        """The endpoint lists its models, and this is none of them."""
+        return (
+            self.offer is not None and self.offer.is_known and not is_offered(self.model, self.offer.models)
+        )
 
 
 def connection_lines() -> list[Line]:
@@ -41,9 +55,19 @@ def connection_lines() -> list[Line]:
 
 
 def names_to_choose() -> list[str]:
-    """What a role's field offers; any model of a connection may be typed as well."""
+    """What a role's field offers: connections, and what endpoints told of; other models may be typed."""
     found = [ENVIRONMENT] if endpoint_configured() is not None else []
-    return found + list(Connection.objects.values_list("name", flat=True))
+    found += Connection.objects.values_list("name", flat=True)
+    return found + [choice.value for group in model_menu().groups for choice in group.choices]
+
+
+def models_offered(row: Connection) -> list[str]:
+    """For the field that names the connection's model; empty where the endpoint was not asked."""
+    try:
+        offer = offer_kept(target_from(row)) if row.pk else None
+    except SecretLocked:
+        offer = None
+    return list(offer.for_chat) if offer is not None else []
 
 
 def role_now(role: str) -> str:
@@ -66,15 +90,16 @@ def _of_environment(target: Target, plays: dict[str, str]) -> Line:
         is_locked=False,
         roles=_roles(ENVIRONMENT, plays),
         failing=_failing(target),
+        can_ask=target.is_remote,
+        offer=offer_kept(target),
     )
 
 
 def _of_row(row: Connection, plays: dict[str, str]) -> Line:
     locked = ""
-    failing = ""
+    target = None
     try:
         target = target_from(row)
-        failing = _failing(target)
     except SecretLocked as error:
         locked = error.key_id
     key = f"key …{row.key_hint}" if row.key_hint else "key set" if row.key_set_at else "no key"
@@ -88,7 +113,9 @@ def _of_row(row: Connection, plays: dict[str, str]) -> Line:
         key_set_at=row.key_set_at,
         is_locked=bool(locked),
         roles=_roles(row.name, plays),
-        failing=failing,
+        failing=_failing(target) if target else "",
+        can_ask=target is not None and target.is_remote,
+        offer=offer_kept(target) if target else None,
     )
 
 

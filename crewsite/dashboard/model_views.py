@@ -15,16 +15,25 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from crewsite.dashboard.model_forms import ConnectionForm, RolesForm
-from crewsite.dashboard.model_lines import USE_DAYS, connection_lines, names_to_choose, role_now
+from crewsite.dashboard.model_lines import (
+    USE_DAYS,
+    connection_lines,
+    models_offered,
+    names_to_choose,
+    role_now,
+)
 from crewsite.llm.connections import Trial, connection_delete, connection_try
 from crewsite.llm.constants import ROLES
 from crewsite.llm.models import Connection
+from crewsite.llm.offered import offer_of
 from crewsite.llm.targets import endpoint_configured, target_from
 from crewsite.llm.usage import usage_by_day
 from crewsite.security.encryption import SecretLocked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from crewsite.llm.targets import Target
 
 
 def _operators_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -54,7 +63,13 @@ def connection(request: HttpRequest, pk: int = 0) -> HttpResponse:
     if request.method == "POST" and (saved := form.save()) is not None:
         messages.success(request, f"{saved.name} is saved. Test it to see whether it answers.")
         return redirect("dashboard:settings-models")
-    context = {"form": form, "row": row, "is_new": not pk, "providers": Connection.Provider.choices}
+    context = {
+        "form": form,
+        "row": row,
+        "is_new": not pk,
+        "providers": Connection.Provider.choices,
+        "offered": models_offered(row),
+    }
     return render(request, "dashboard/model_connection.html", context)
 
 
@@ -72,12 +87,28 @@ def connection_remove(request: HttpRequest, pk: int) -> HttpResponse:
 def connection_test(request: HttpRequest, pk: int) -> HttpResponse:
     """One real call; 0 stands for the environment's connection."""
     try:
-        target = target_from(get_object_or_404(Connection, pk=pk)) if pk else endpoint_configured()
+        target = _target(pk)
     except SecretLocked as locked:
         return _tried(request, Trial(ok=False, model="", seconds=0.0, error=str(locked)))
-    if target is None:
-        raise Http404
     return _tried(request, connection_try(target))
+
+
+@require_POST
+@_operators_only
+def connection_refresh(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask the endpoint which models it offers; 0 stands for the environment's connection."""
+    try:
+        target = _target(pk)
+    except SecretLocked as locked:
+        messages.error(request, str(locked))
+        return redirect("dashboard:settings-models")
+    offer = offer_of(target, max_age_s=0.0)
+    if offer.is_known:
+        count = len(offer.models)
+        messages.success(request, f"{target.connection} offers {count} model{'' if count == 1 else 's'}.")
+    else:
+        messages.error(request, f"{target.connection} did not tell its models: {offer.problem}")
+    return redirect("dashboard:settings-models")
 
 
 @require_POST
@@ -88,6 +119,14 @@ def roles(request: HttpRequest) -> HttpResponse:
         messages.success(request, "Saved. It holds from the next message on.")
         return redirect("dashboard:settings-models")
     return _page(request, form)
+
+
+def _target(pk: int) -> Target:
+    """Raises Http404, SecretLocked."""
+    target = target_from(get_object_or_404(Connection, pk=pk)) if pk else endpoint_configured()
+    if target is None:
+        raise Http404
+    return target
 
 
 def _page(request: HttpRequest, form: RolesForm) -> HttpResponse:

@@ -56,6 +56,11 @@ urlpatterns = [
     path("settings/models/<bigint:pk>/", model_views.connection, name="settings-connection"),
     path("settings/models/<bigint:pk>/test/", model_views.connection_test, name="settings-connection-test"),
     path(
+        "settings/models/<bigint:pk>/refresh/",
+        model_views.connection_refresh,
+        name="settings-connection-refresh",
+    ),
+    path(
         "settings/models/<bigint:pk>/remove/",
         model_views.connection_remove,
         name="settings-connection-remove",

@@ -22,8 +22,9 @@ from crewsite.llm.clients import close_http_client
 from crewsite.llm.constants import ROLES, TRIAL_PROMPT, TRIAL_TIMEOUT_S
 from crewsite.llm.errors import explain
 from crewsite.llm.models import Connection
+from crewsite.llm.offered import name_check
 from crewsite.llm.providers import load_library, model_for
-from crewsite.llm.targets import role_setting, target_of
+from crewsite.llm.targets import role_setting, target_of, targets
 from crewsite.llm.usage import price_of, usage_record
 from crewsite.security.text import clean
 
@@ -88,9 +89,7 @@ def connection_delete(*, connection: Connection) -> None:
 def roles_save(*, roles: Mapping[str, str]) -> None:
     """Raises ValidationError naming the role whose model does not exist."""
     chosen = {role: clean(roles.get(role, "")).strip() for role in ROLES}
-    wrong = {
-        r: f"There is no model “{text}”." for r, text in chosen.items() if text and target_of(text) is None
-    }
+    wrong = {role: refusal for role, text in chosen.items() if text and (refusal := _role_refusal(text))}
     if wrong:
         raise ValidationError(wrong)
     with transaction.atomic():
@@ -135,6 +134,13 @@ async def _try(target: Target) -> tuple[str, dict[str, int]]:
         "input_tokens": result.usage.input_tokens,
         "output_tokens": result.usage.output_tokens,
     }
+
+
+def _role_refusal(text: str) -> str:
+    target = target_of(text)
+    if target is None:
+        return f"There is no model “{text}”."
+    return "" if target in targets() else name_check(target)[0]
 
 
 def _role_write(role: str, text: str) -> None:

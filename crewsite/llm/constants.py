@@ -21,6 +21,7 @@ TOOL_RETRIES: Final = 2
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
 ANTHROPIC_BASE_URL: Final = "https://api.anthropic.com"
+ANTHROPIC_VERSION: Final = "2023-06-01"  # of its wire format; the only one there is
 ANTHROPIC_MAX_TOKENS: Final = (
     8_192  # the endpoint demands a limit; every Claude still served may write this much
 )

@@ -151,12 +151,12 @@ def _named(text: str, known: list[Target]) -> Target | None:
         return by_name[text]
     before, colon, model = text.partition(":")
     if colon and model and before in by_name:
-        return _other_model(by_name[before], model)
+        return other_model(by_name[before], model)
     if colon and before in PROVIDER_NAMES:
         of_provider = [target for target in known if target.provider == before]
-        return _other_model(of_provider[0], model) if of_provider and model else None
+        return other_model(of_provider[0], model) if of_provider and model else None
     default = _named_default(known)
-    return _other_model(default, text) if default is not None and text else None
+    return other_model(default, text) if default is not None and text else None
 
 
 def _named_default(known: list[Target]) -> Target | None:
@@ -164,7 +164,8 @@ def _named_default(known: list[Target]) -> Target | None:
     return next((target for target in known if target.connection == chosen), None) or _first(known)
 
 
-def _other_model(target: Target, model: str) -> Target | None:
+def other_model(target: Target, model: str) -> Target | None:
+    """Another model at the same endpoint; None where a connection is one file or one agent."""
     if not target.is_remote:
         return None
     name = model if target.connection == ENVIRONMENT else f"{target.connection}:{model}"

@@ -124,3 +124,25 @@ def test_the_use_of_each_day_is_a_row(operator: Client) -> None:
     page = operator.get(PAGE).content.decode()
     assert "$0.0125" in page
     assert "not known" not in page
+
+
+def test_the_models_an_endpoint_offers_are_listed_and_asked_for_anew(operator: Client) -> None:
+    with LlmServer(api_key=KEY) as server:
+        row = connection_save(connection=Connection(), **{**FORM, "base_url": server.url})
+        assert "offered" not in operator.get(PAGE).content.decode()
+        server.models = ["big", "tiny"]
+        page = operator.post(f"{PAGE}{row.pk}/refresh/", follow=True).content.decode()
+        assert "house offers 2 models." in page
+        assert "<code>tiny</code>" in page
+        assert '<option value="house:tiny">' in page
+        assert '<option value="tiny">' in operator.get(f"{PAGE}{row.pk}/").content.decode()
+        server.models = ["tiny"]
+        page = operator.post(f"{PAGE}{row.pk}/refresh/", follow=True).content.decode()
+        assert "not among the models it offers" in page
+        server.models = None
+        page = operator.post(f"{PAGE}{row.pk}/refresh/", follow=True).content.decode()
+        assert "house did not tell its models: asked for its models, it answered with status 404." in page
+
+
+def test_only_operators_have_an_endpoint_asked(alice: User) -> None:
+    assert signed_in(alice).post(f"{PAGE}0/refresh/").status_code == 403

@@ -16,12 +16,13 @@ from crewsite.accounts.tokens import HEADER_WORDS, token_find, token_touch
 from crewsite.api.openai.requests import Asked, OpenAIError
 from crewsite.api.throttling import seconds_to_wait
 from crewsite.chat.constants import TURNS_PER_MINUTE
+from crewsite.chat.model_choice import model_checked, model_menu
 from crewsite.chat.selectors import conversation_for, may_write
 from crewsite.chat.services import turn_start
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.services import conversation_create, message_append
 from crewsite.llm.constants import MEMORY_MODEL, ROLES
-from crewsite.llm.targets import target_of, targets
+from crewsite.llm.targets import targets
 from crewsite.security.origin import Surface
 
 if TYPE_CHECKING:
@@ -52,8 +53,9 @@ def caller_of(authorization: str, *, scope: str) -> Caller:
 
 
 def model_ids() -> list[str]:
-    """What `model` may say: the site's default, every connection, and memory alone."""
-    return ["default", *(target.name for target in targets()), MEMORY_MODEL]
+    """What `model` may say: the site's default, every connection and what it offers, and memory alone."""
+    offered = [choice.value for group in model_menu(ask=True).groups for choice in group.choices]
+    return ["default", *(target.name for target in targets()), *offered, MEMORY_MODEL]
 
 
 def turn_of(caller: Caller, asked: Asked, conversation_id: str) -> Turn:
@@ -94,14 +96,10 @@ def _model(name: str) -> str:
     """What the conversation keeps as its model; empty for the site's own."""
     if name in SITE_MODELS:
         return ""
-    if name == MEMORY_MODEL:
-        return MEMORY_MODEL
-    target = target_of(name)
-    if target is None:
-        raise OpenAIError(
-            404, f"There is no model {name[:100]!r} here.", code="model_not_found", param="model"
-        )
-    return target.name
+    named = model_checked(name)
+    if named.choice is None:
+        raise OpenAIError(404, named.refusal, code="model_not_found", param="model")
+    return named.choice.value
 
 
 def _workspace(caller: Caller) -> Workspace:

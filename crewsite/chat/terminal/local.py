@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from crewsite.accounts.services import owner_ensure
 from crewsite.chat.commands import is_command, run_command
 from crewsite.chat.following import turn_frames, turn_halt, turn_submit
-from crewsite.chat.model_choice import DEFAULT, model_choices, model_named
+from crewsite.chat.model_choice import model_checked
 from crewsite.chat.payloads import turn_closed_frame
 from crewsite.chat.permissions import permissions
 from crewsite.chat.selectors import conversation_for, model_shown, turn_in
@@ -121,8 +121,7 @@ class LocalChat:
 
 
 def _model(name: str) -> str:
-    choice = model_named(name)
-    if choice is None:
-        known = ", ".join(one.value or DEFAULT for one in model_choices())
-        raise CommandError(f"No model is called {name!r}. There are: {known}.")
-    return choice.value
+    named = model_checked(name)
+    if named.choice is None:
+        raise CommandError(named.refusal)
+    return named.choice.value

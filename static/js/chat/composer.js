@@ -1,6 +1,7 @@
 // The message box: grows with its text, sends on Enter, keeps a draft for each conversation in this tab.
 import { setUpCompletion } from "./complete.js";
 import { byId, show } from "./dom.js";
+import { setUpModelPicker } from "./models.js";
 
 const FIRST_MESSAGE = "crew-first-message";
 
@@ -37,6 +38,7 @@ export function sendOnEnter(box, form) {
 export function setUpStart() {
   const form = byId("start-form");
   if (!form) return;
+  setUpModelPicker();
   const box = byId("composer-text");
   autosize(box);
   sendOnEnter(box, form);

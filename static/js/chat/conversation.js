@@ -7,6 +7,7 @@ import { setUpComposer, takeFirstMessage } from "./composer.js";
 import { byId, make, show } from "./dom.js";
 import { handlers } from "./frames.js";
 import { refreshList } from "./list.js";
+import { setUpModelPicker } from "./models.js";
 import { decorate } from "./prose.js";
 import { followBottom } from "./scroll.js";
 import { Connection } from "./socket.js";
@@ -28,7 +29,8 @@ export function startConversation() {
   const composer = setUpComposer({ conversation: root.dataset.conversation, onSend: send, onStop: stop, onUp: editLast });
   const connection = new Connection(root.dataset.socket, { onFrame, onState });
   const running = new Set(root.dataset.running.split(" ").filter(Boolean));
-  const on = handlers({ connection, unsent, running, notify, settle, greet, reread, refused });
+  const picker = setUpModelPicker((value) => connection.send("command", { text: `/model ${value || "default"}` }));
+  const on = handlers({ connection, unsent, running, picker, notify, settle, greet, reread, refused });
   const acts = messageActs({ connection, edit, showVersion });
   let versionShown = null;
 
@@ -38,7 +40,6 @@ export function startConversation() {
     if (button) acts[button.dataset.act]?.(button.closest(".msg"), button);
   });
   byId("pick-mode").addEventListener("change", (event) => connection.send("command", { text: `/${event.target.value}` }));
-  byId("pick-model")?.addEventListener("change", (event) => connection.send("command", { text: `/model ${event.target.value || "default"}` }));
   settle();
   connection.open();
 

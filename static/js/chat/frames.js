@@ -34,21 +34,17 @@ function showMode(mode) {
   byId("pick-mode").value = mode;
 }
 
-function showModel(name, value) {
+function showModel(name, picker) {
   const badge = byId("model-badge");
-  const picker = byId("pick-model");
   badge.textContent = name === "memory" ? "No model connected" : name ?? "";
   show(badge, Boolean(name) && !picker);
-  if (!picker || value === undefined) return;
-  if (![...picker.options].some((option) => option.value === value)) picker.append(new Option(name, value));
-  picker.value = value;
 }
 
-export function handlers({ connection, unsent, running, notify, settle, greet, reread, refused }) {
+export function handlers({ connection, unsent, running, picker, notify, settle, greet, reread, refused }) {
   return {
     hello(frame) {
       if (frame.mode) showMode(frame.mode);
-      showModel(frame.model);
+      showModel(frame.model, picker);
       const limits = (frame.degraded ?? []).filter((code) => !code.startsWith("llm_"));
       byId("limits-badge").title = limits.join(", ");
       show(byId("limits-badge"), limits.length > 0);
@@ -113,7 +109,10 @@ export function handlers({ connection, unsent, running, notify, settle, greet, r
     notice(frame) {
       const data = frame.data ?? {};
       if (data.mode) showMode(data.mode);
-      if (data.label) showModel(data.label, data.model);
+      if (data.label) {
+        showModel(data.label, picker);
+        picker?.show(data.model, data.label);
+      }
       if (data.open) location.assign(data.open);
       if (data.undone) markUndone(data.undone.kind, data.undone.id);
       else if (data.outcome) thread.addCard({ name: data.kind === "lesson" ? "learn_add" : "memory_remember", state: "done", result: frame.text, data });
