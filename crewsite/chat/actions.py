@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from crewsite.chat import frames
 from crewsite.chat.branching import BranchRefused, turn_edit, version_choose
+from crewsite.chat.bringing_back import bring_back
 from crewsite.chat.commands import CommandResult, is_command, run_command
 from crewsite.chat.constants import TURNS_PER_MINUTE
-from crewsite.chat.following import turn_halt
+from crewsite.chat.following import turn_halt, turn_submit
 from crewsite.chat.hub import hub
 from crewsite.chat.keeping import undo
 from crewsite.chat.limits import RateLimit
@@ -71,6 +72,8 @@ class Actions:
                 await self._command(request.text)
             case frames.Undo():
                 await self._undo(request)
+            case frames.Restore():
+                await self._restore(request)
             case frames.Branch():
                 await self._branch(request.message)
             case frames.Answer():
@@ -204,6 +207,14 @@ class Actions:
             return
         data = {"undone": {"kind": request.kind, "id": request.id}}
         hub.publish(self.conversation.pk, _notice(CommandResult(taken.text, data=data)))
+
+    async def _restore(self, request: frames.Restore) -> None:
+        brought = await in_tool_thread(bring_back, self._context(), request.rows)
+        if not brought.ok:
+            rows = [{"kind": kind, "id": object_id} for kind, object_id in request.rows]
+            await self._tell(error_frame(brought.data["code"], brought.text, rows=rows))
+            return
+        hub.publish(self.conversation.pk, _notice(CommandResult(brought.text, data=brought.data)))
 
     def _context(self) -> ToolContext:
         surface = Surface(self.conversation.surface)

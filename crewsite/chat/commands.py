@@ -46,8 +46,8 @@ NEGATIVE: Final = "-- NOT:"
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What a command answers. `data` tells a page what changed: `mode`, `open` (an address), or the ids of a
-    row."""
+    """What a command answers. `data` tells a page what changed: `mode`, `open` (an address), or the ids of
+    rows."""
 
     text: str
     ok: bool = True
@@ -101,7 +101,7 @@ def _forget(context: ToolContext, argument: str) -> CommandResult:
         if not may_delete(context.user, cited.row):
             return CommandResult(NOT_YOURS, ok=False, data={"code": "forbidden"})
         forget(context, cited)
-        return CommandResult(f"Forgotten: “{cited.text}”.", data={"forgotten": [cited.citation]})
+        return CommandResult(f"Forgotten: “{cited.text}”.", data=_forgotten([cited]))
     everything = argument.endswith(ALL)
     query = argument.removesuffix(ALL).strip()
     matching, others = forget_candidates(context, query) if query else ([], [])
@@ -124,10 +124,15 @@ def _forget_all(context: ToolContext, candidates: list[Candidate]) -> CommandRes
     others = [candidate for candidate in candidates if candidate not in mine]
     for candidate in mine:
         forget(context, candidate)
-    said = ["Forgotten, and to be restored on the page of each:", "", *_listed(mine)] if mine else []
+    said = [f"Forgotten, {len(mine)} in all:", "", *_listed(mine)] if mine else []
     said += ["", NOT_YOURS, "", *_listed(others)] if others else []
-    done = [candidate.citation for candidate in mine]
-    return CommandResult("\n".join(said).strip(), ok=bool(mine), data={"forgotten": done})
+    return CommandResult("\n".join(said).strip(), ok=bool(mine), data=_forgotten(mine))
+
+
+def _forgotten(candidates: list[Candidate]) -> dict[str, Any]:
+    """`rows` is what a page sends back to undo it."""
+    rows = [{"kind": candidate.kind, "id": candidate.row.pk} for candidate in candidates]
+    return {"forgotten": [candidate.citation for candidate in candidates], "rows": rows}
 
 
 def _listed(candidates: list[Candidate]) -> list[str]:

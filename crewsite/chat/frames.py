@@ -13,6 +13,7 @@ from crewsite.chat.constants import CLIENT_KEY_MAX_CHARS, MESSAGE_MAX_CHARS, PRO
 from crewsite.security.text import clean
 
 UNDO_KINDS: Final = ("lesson", "semantic", "episodic")
+RESTORED_MAX: Final = 100  # more than any command or tool takes away at once
 ATTACHMENTS_MAX: Final = 20
 ATTACHMENT_NAME_CHARS: Final = 200
 
@@ -61,6 +62,13 @@ class Undo:
 
 
 @dataclass(frozen=True, slots=True)
+class Restore:
+    """Bring back forgotten rows, each (kind, id)."""
+
+    rows: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """Show this version of a question."""
 
@@ -83,7 +91,7 @@ class Pong:
     fields: dict[str, Any] = field(default_factory=dict)
 
 
-Request = Send | Stop | Retry | Resume | Command | Undo | Branch | Answer | Pong
+Request = Send | Stop | Retry | Resume | Command | Undo | Restore | Branch | Answer | Pong
 
 
 def parse(text: str) -> Request:
@@ -170,10 +178,22 @@ def _answer(raw: dict[str, Any]) -> Answer:
 
 
 def _undo(raw: dict[str, Any]) -> Undo:
+    return Undo(*_row(raw))
+
+
+def _restore(raw: dict[str, Any]) -> Restore:
+    rows = raw.get("rows")
+    if not isinstance(rows, list) or not 0 < len(rows) <= RESTORED_MAX:
+        raise BadFrame("bad_undo", f"rows is a list of 1 to {RESTORED_MAX} rows.")
+    return Restore(tuple(_row(row if isinstance(row, dict) else {}) for row in rows))
+
+
+def _row(raw: dict[str, Any]) -> tuple[str, int]:
     kind, object_id = raw.get("kind"), raw.get("id")
-    if kind not in UNDO_KINDS or not isinstance(object_id, int) or isinstance(object_id, bool):
+    is_number = isinstance(object_id, int) and not isinstance(object_id, bool) and abs(object_id) < 2**63
+    if kind not in UNDO_KINDS or not is_number or object_id is None:
         raise BadFrame("bad_undo", f"kind is one of {', '.join(UNDO_KINDS)}, id a number.")
-    return Undo(str(kind), object_id)
+    return str(kind), int(object_id)
 
 
 _READERS: Final[dict[str, Callable[[dict[str, Any]], Request]]] = {
@@ -183,6 +203,7 @@ _READERS: Final[dict[str, Callable[[dict[str, Any]], Request]]] = {
     "resume": _resume,
     "command": lambda raw: Command(_text(raw)),
     "undo": _undo,
+    "restore": _restore,
     "branch": lambda raw: Branch(_id(raw, "message")),
     "answer": _answer,
     "pong": lambda _raw: Pong(),

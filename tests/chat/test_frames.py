@@ -31,6 +31,7 @@ def test_each_frame_of_the_protocol_is_understood() -> None:
     assert parse(type="resume", after_seq=3, turn=None) == frames.Resume(3)
     assert parse(type="command", text="/help") == frames.Command("/help")
     assert parse(type="undo", kind="lesson", id=4) == frames.Undo("lesson", 4)
+    assert parse(type="restore", rows=[{"kind": "lesson", "id": 4}]) == frames.Restore((("lesson", 4),))
 
 
 def test_a_message_of_100_000_characters_passes_and_one_more_does_not() -> None:
@@ -59,6 +60,10 @@ def test_a_message_of_100_000_characters_passes_and_one_more_does_not() -> None:
         ({"type": "resume", "after_seq": True}, "bad_number"),
         ({"type": "undo", "kind": "user", "id": 1}, "bad_undo"),
         ({"type": "undo", "kind": "lesson", "id": "1"}, "bad_undo"),
+        ({"type": "undo", "kind": "lesson", "id": 2**63}, "bad_undo"),
+        ({"type": "restore", "rows": []}, "bad_undo"),
+        ({"type": "restore", "rows": [{"kind": "lesson", "id": 1}] * 101}, "bad_undo"),
+        ({"type": "restore", "rows": ["les:1"]}, "bad_undo"),
         ({"type": "delete"}, "unknown_type"),
         ({}, "unknown_type"),
         ({"v": 2, "type": "send"}, "bad_version"),

@@ -161,3 +161,35 @@ async def test_a_password_is_not_kept_and_a_wish_to_forget_is_shown_its_command(
         assert chat.of("tool")[-1]["data"]["code"] == "credential"
         asked = await chat.ask("Please forget my bilge pump.")
         assert "`/forget my bilge pump`" in asked["message"]["content"]
+
+
+async def test_what_was_forgotten_at_once_comes_back_at_once(quiet_site: Site, quiet_seat: Seat) -> None:
+    async with ChatClient(quiet_site, quiet_seat) as chat, ChatClient(quiet_site, quiet_seat) as tab:
+        for said in ("/learn Grease the windlass monthly", "/remember The windlass was greased by Otto"):
+            await chat.command(said)
+        gone = await chat.command("/forget windlass --all")
+        assert len(gone["data"]["forgotten"]) == len(gone["data"]["rows"]) == 2
+        assert "Otto" not in (await chat.command("/recall windlass"))["text"]
+        await chat.say("restore", rows=gone["data"]["rows"])
+        assert (await chat.receive("notice"))["data"]["restored"] == gone["data"]["rows"]
+        assert (await tab.receive("notice"))["data"]["restored"] == gone["data"]["rows"]
+        told = (await chat.command("/recall windlass"))["text"]
+        assert "Otto" in told
+        assert "monthly" in told
+
+
+async def test_one_row_that_was_forgotten_comes_back_and_nobody_elses_does(
+    quiet_site: Site, quiet_seats: Iterator[Seat]
+) -> None:
+    mine, theirs = next(quiet_seats), next(quiet_seats)
+    async with ChatClient(quiet_site, mine) as chat, ChatClient(quiet_site, theirs) as other:
+        taught = (await chat.command("/learn Coil the mainsheet clockwise"))["data"]
+        gone = (await chat.command(f"/forget {taught['citation']}"))["data"]
+        await other.say("restore", rows=gone["rows"])
+        assert (await other.receive("error"))["code"] == "forbidden"
+        await other.say("restore", rows=[{"kind": "lesson", "id": 2**40}])
+        assert (await other.receive("error"))["code"] == "not_found"
+        await chat.say("restore", rows=gone["rows"])
+        assert "Remembered again: “Coil the mainsheet" in (await chat.receive("notice"))["text"]
+        await chat.say("restore", rows=gone["rows"])  # a second press
+        assert (await chat.receive("notice"))["data"]["restored"] == gone["rows"]

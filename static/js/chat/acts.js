@@ -51,5 +51,9 @@ export function messageActs({ connection, edit, showVersion }) {
       button.disabled = connection.send("undo", { kind: button.dataset.kind, id: Number(button.dataset.id) });
       setTimeout(undoFailed, UNDO_WAIT_MS);
     },
+    restore(_message, button) {
+      button.disabled = connection.send("restore", { rows: JSON.parse(button.dataset.rows) });
+      setTimeout(undoFailed, UNDO_WAIT_MS);
+    },
   };
 }

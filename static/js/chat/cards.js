@@ -110,10 +110,20 @@ function fillOutcome(card, frame) {
   card.querySelector(".tool-title").textContent = label;
   const sentence = asText(frame.result).replace(/^(Lesson saved|Fact saved|Fact already known|Saved|Not saved|Not stored): /, "");
   say(card, saved ? data.rule || given(frame.args) || sentence : data.message || sentence);
-  const undo = card.querySelector("[data-act=undo]");
-  show(undo, data.id != null && UNDOABLE.has(data.outcome));
-  undo.dataset.kind = data.kind ?? "";
-  undo.dataset.id = data.id ?? "";
+  const undo = card.querySelector(".tool-undo");
+  if (data.outcome === "removed" && data.ids) offerBack(undo, data.ids.map((id) => ({ kind: data.kind, id })));
+  else {
+    show(undo, data.id != null && wrote);
+    undo.dataset.kind = data.kind ?? "";
+    undo.dataset.id = data.id ?? "";
+  }
+}
+
+// One Undo for all that was taken away at once.
+export function offerBack(button, rows) {
+  button.dataset.act = "restore";
+  button.dataset.rows = JSON.stringify(rows);
+  show(button, true);
 }
 
 export function newCard(frame) {
@@ -133,10 +143,10 @@ export function endCards(scope) {
   }
 }
 
-function undone(card) {
+function undone(card, title = "Undone") {
   card.dataset.state = "undone";
-  card.querySelector(".tool-title").textContent = "Undone";
-  show(card.querySelector("[data-act=undo]"), false);
+  card.querySelector(".tool-title").textContent = title;
+  show(card.querySelector(".tool-undo"), false);
 }
 
 export function markUndone(kind, id) {
@@ -145,11 +155,27 @@ export function markUndone(kind, id) {
   }
 }
 
+// A card whose rows are all back is done with; one of which some stay away keeps its button. Whether there was one.
+export function markRestored(rows) {
+  let marked = false;
+  const back = new Set(rows.map(({ kind, id }) => `${kind} ${id}`));
+  for (const button of document.querySelectorAll("[data-act=restore]")) {
+    const wanted = JSON.parse(button.dataset.rows);
+    if (!wanted.every(({ kind, id }) => back.has(`${kind} ${id}`))) continue;
+    const card = button.closest(".tool");
+    if (card) undone(card, "Remembered again");
+    else button.closest(".note").dataset.state = "undone";
+    show(button, false);
+    marked = true;
+  }
+  return marked;
+}
+
 // Tool calls of stored messages come as the frames they once were.
 export function drawStoredCards(scope) {
   for (const place of scope.querySelectorAll("[data-frame]")) place.replaceWith(newCard(JSON.parse(place.dataset.frame)));
 }
 
 export function undoFailed() {
-  for (const undo of document.querySelectorAll("[data-act=undo]:disabled")) undo.disabled = false;
+  for (const undo of document.querySelectorAll(":is([data-act=undo], [data-act=restore]):disabled")) undo.disabled = false;
 }

@@ -1,7 +1,7 @@
 // What each frame of protocol v1 does to the page.
 import { announce } from "./announce.js";
 import * as answers from "./answers.js";
-import { markUndone, undoFailed } from "./cards.js";
+import { markRestored, markUndone, undoFailed } from "./cards.js";
 import { byId, show } from "./dom.js";
 import { refreshList, showTitle } from "./list.js";
 import * as thread from "./thread.js";
@@ -32,6 +32,11 @@ function showMode(mode) {
   badge.classList.toggle("badge-good", mode === "persistent");
   byId("chat").dataset.writes = mode === "persistent" ? "1" : "";
   byId("pick-mode").value = mode;
+}
+
+// What is back needs no words of its own; what is not does.
+function settleRestored(rows, frame) {
+  if (!markRestored(rows)) thread.addNote(frame);
 }
 
 function showModel(name, picker) {
@@ -115,6 +120,7 @@ export function handlers({ connection, unsent, running, picker, notify, settle, 
       }
       if (data.open) location.assign(data.open);
       if (data.undone) markUndone(data.undone.kind, data.undone.id);
+      else if (data.restored) settleRestored(data.restored, frame);
       else if (data.outcome) thread.addCard({ name: data.kind === "lesson" ? "learn_add" : "memory_remember", state: "done", result: frame.text, data });
       else thread.addNote(frame);
       announce(frame.text);

@@ -1,5 +1,5 @@
 // The messages of one conversation: what was sent, and what commands answered. Answers are `answers.js`.
-import { newCard } from "./cards.js";
+import { newCard, offerBack } from "./cards.js";
 import { byId, fromTemplate, make, show } from "./dom.js";
 import { decorate } from "./prose.js";
 
@@ -82,6 +82,11 @@ export function addNote({ text, html, level, data }) {
   if (html) node.innerHTML = html; // rendered and sanitised by the server
   else node.textContent = text;
   decorate(node);
+  if (data?.rows) {
+    const undo = fromTemplate("tpl-card").querySelector(".tool-undo");
+    offerBack(undo, data.rows);
+    node.append(undo);
+  }
   append(node);
 }
 
