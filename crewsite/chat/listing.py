@@ -13,10 +13,13 @@ from crewsite.accounts.models import Workspace
 from crewsite.conversations.indexing import KIND
 from crewsite.conversations.models import Conversation, Message
 from crewsite.search.recall import Asker, search_all
+from crewsite.security.origin import Surface
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from uuid import UUID
+
+    from django.db.models import QuerySet
 
     from crewsite.accounts.models import User
 
@@ -24,6 +27,15 @@ LIST_ROWS: Final = 60  # a page of the list; the first load stays small
 SEARCH_ROWS: Final = 40
 EXCERPT_CHARS: Final = 90
 EXCERPT_BEFORE_CHARS: Final = 30
+# Where a conversation came from, in a word that fits beside its title; the web's own go without.
+SURFACE_MARKS: Final = {
+    Surface.API: "API",
+    Surface.CLI: "Terminal",
+    Surface.MCP: "MCP",
+    Surface.SLACK_DM: "Slack",
+    Surface.SLACK_CHANNEL: "Slack channel",
+    Surface.IMPORT: "Import",
+}
 DAY_GROUPS: Final = (("Today", 1), ("Yesterday", 2), ("Previous 7 days", 8), ("Previous 30 days", 31))
 
 
@@ -31,6 +43,10 @@ DAY_GROUPS: Final = (("Today", 1), ("Yesterday", 2), ("Previous 7 days", 8), ("P
 class ListItem:
     conversation: Conversation
     excerpt: str = ""
+
+    @property
+    def mark(self) -> str:
+        return SURFACE_MARKS.get(Surface(self.conversation.surface), "")
 
 
 @dataclass(slots=True)
@@ -47,13 +63,25 @@ class Listing:
     more: int = 0
 
 
+def surfaces_of(user: User | Any) -> list[tuple[str, str]]:
+    """What a person's conversations may be narrowed to, (value, word): the surfaces they come from, if there
+    are several."""
+    known = set(Conversation.objects.for_user(user).order_by().values_list("surface", flat=True).distinct())
+    words = {Surface.WEB: Surface.WEB.label, **SURFACE_MARKS}
+    found = [(str(surface.value), word) for surface, word in words.items() if surface in known]
+    return found if len(found) > 1 else []
+
+
 def conversation_list(
-    user: User | Any, query: str = "", *, archived: bool = False, rows: int = LIST_ROWS
+    user: User | Any, query: str = "", *, archived: bool = False, rows: int = LIST_ROWS, surface: str = ""
 ) -> Listing:
-    """A person's own conversations, pinned and newest first. A query finds archived ones too."""
+    """A person's own conversations, pinned and newest first; of one surface, if named. A query finds archived
+    ones too."""
     mine = Conversation.objects.for_user(user)
+    if surface:
+        mine = mine.filter(surface=surface)
     if query:
-        return Listing(_found(user, query))
+        return Listing(_found(user, query, mine))
     shown = mine.filter(archived_at__isnull=not archived).order_by("-pinned", "-last_activity_at", "-pk")
     found = list(shown[: rows + 1])
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -72,10 +100,10 @@ def _day_label(today: Any, at: Any) -> str:
     return "Older"
 
 
-def _found(user: User, query: str) -> list[ListGroup]:
-    mine = Conversation.objects.for_user(user).select_related("workspace")
+def _found(user: User, query: str, mine: QuerySet[Conversation]) -> list[ListGroup]:
+    """What the search finds among `mine`."""
     titled = list(mine.filter(title__icontains=query).order_by("-last_activity_at")[:SEARCH_ROWS])
-    excerpts = _said(user, query)
+    excerpts = _said(user, query, mine)
     rows = {row.pk: row for row in mine.filter(pk__in=excerpts)}
     said = [ListItem(rows[pk], text) for pk, text in excerpts.items() if pk in rows]
     groups = [
@@ -85,18 +113,18 @@ def _found(user: User, query: str) -> list[ListGroup]:
     return [group for group in groups if group.items]
 
 
-def _said(user: User, query: str) -> dict[UUID, str]:
+def _said(user: User, query: str, mine: QuerySet[Conversation]) -> dict[UUID, str]:
     """Conversations in which the words were said, as they stand or in another form, with the place."""
     found: dict[UUID, str] = {}
-    for message in [*_literally(user, query), *_by_index(user, query)]:
+    for message in [*_literally(mine, query), *_by_index(user, query)]:
         if len(found) < SEARCH_ROWS:
             found.setdefault(message.conversation_id, excerpt(message.content, query))
     return found
 
 
-def _literally(user: User, query: str) -> Iterable[Message]:
+def _literally(mine: QuerySet[Conversation], query: str) -> Iterable[Message]:
     said = Message.objects.filter(
-        conversation__in=Conversation.objects.for_user(user),
+        conversation__in=mine,
         is_current=True,
         role__in=(Message.Role.USER, Message.Role.ASSISTANT),
         content__icontains=query,

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from crewsite.accounts.models import DEFAULT_SLUG, Role, Workspace
 from crewsite.chat.commands import completions
 from crewsite.chat.connected import connected
-from crewsite.chat.listing import LIST_ROWS, conversation_list
+from crewsite.chat.listing import LIST_ROWS, conversation_list, surfaces_of
 from crewsite.chat.model_choice import model_menu, model_named
 from crewsite.chat.models import Turn
 from crewsite.chat.packet_page import packet_page
@@ -51,8 +51,10 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
     rows = request.GET.get("rows", "")[:4]
     count = int(rows) if rows.isascii() and rows.isdigit() and int(rows) else LIST_ROWS
     archived = "archived" in request.GET
-    listing = conversation_list(request.user, query, archived=archived, rows=count)
-    return {"query": query, "listing": listing, "archived": archived}
+    surface = request.GET.get("from", "")
+    surface = surface if surface in Surface.values else ""
+    listing = conversation_list(request.user, query, archived=archived, rows=count, surface=surface)
+    return {"query": query, "listing": listing, "archived": archived, "surface": surface}
 
 
 @require_GET
@@ -66,6 +68,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "modes": Conversation.Mode,
         "models": models,
         "picked": "",
+        "surfaces": surfaces_of(request.user),
         "connected": connected(request.user),
         "completions": completions(models),
     }
@@ -87,6 +90,7 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         "modes": Conversation.Mode,
         "models": models,
         "picked": found.model,
+        "surfaces": surfaces_of(request.user),
         "completions": completions(models),
     }
     template = "chat/_lines.html" if request.headers.get("X-Fragment") else "chat/conversation.html"

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from crewsite.chat.listing import LIST_ROWS, conversation_list, excerpt
+from crewsite.chat.listing import LIST_ROWS, conversation_list, excerpt, surfaces_of
 from crewsite.conversations.branches import branch_leave
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.services import message_append
+from crewsite.security.origin import Surface
 from tests.factories import make_conversation
 
 if TYPE_CHECKING:
+    from django.test import Client
+
     from crewsite.accounts.models import User, Workspace
     from crewsite.chat.listing import Listing
 
@@ -80,3 +83,21 @@ def test_an_excerpt_is_a_line_around_the_word() -> None:
     assert found.startswith("…")
     assert found.endswith("…")
     assert len(found) < 100
+
+
+def test_a_conversation_says_where_it_came_from_and_the_list_narrows_to_it(
+    alice: User, home: Workspace, client: Client
+) -> None:
+    said(alice, home, "Typed on the page", "about herons")
+    assert surfaces_of(alice) == []
+    other = said(alice, home, "Asked by a program", "about herons too").conversation
+    Conversation.objects.filter(pk=other.pk).update(surface=Surface.API)
+    assert surfaces_of(alice) == [("web", "Web chat"), ("api", "API")]
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    page = client.get("/chat/").content.decode()
+    assert page.count('title="Where this conversation came from">API<') == 1
+    for query in ("", "herons"):
+        rows = client.get("/chat/list/", {"from": "api", "q": query}).content.decode()
+        assert "Asked by a program" in rows
+        assert "Typed on the page" not in rows
+    assert "Typed on the page" in client.get("/chat/list/?from=nonsense").content.decode()

@@ -15,6 +15,8 @@ export async function refreshList() {
   const url = new URL(form.dataset.listUrl, location.href);
   const query = byId("list-search").value.trim();
   if (query) url.searchParams.set("q", query);
+  const from = byId("list-from")?.value;
+  if (from) url.searchParams.set("from", from);
   if (isArchive) url.searchParams.set("archived", "");
   if (rows) url.searchParams.set("rows", rows);
   const html = await fragment(url).catch(() => null);
@@ -47,6 +49,7 @@ export function setUpList() {
     clearTimeout(timer);
     timer = setTimeout(refreshList, TYPING_PAUSE_MS);
   });
+  byId("list-from")?.addEventListener("change", refreshList);
   search.form.addEventListener("submit", (event) => {
     event.preventDefault();
     refreshList();
