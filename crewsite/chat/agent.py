@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
+    from crewsite.llm.ahead import TextAhead
     from crewsite.llm.tools import ToolContext
 
 
@@ -66,9 +67,12 @@ class Prompt:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def answer_by_model(model: Model, prompt: Prompt, context: ToolContext, sink: Sink) -> dict[str, Any]:
-    """Run the agent to its end and return the usage. Raises LlmError with a readable reason."""
-    stream = _Stream(sink, context.turn_id)
+async def answer_by_model(
+    model: Model, prompt: Prompt, context: ToolContext, sink: Sink, ahead: TextAhead
+) -> dict[str, Any]:
+    """Run the agent to its end and return the usage. `ahead` is the model's, or told nothing. Raises LlmError
+    with a readable reason."""
+    stream = _Stream(sink, context.turn_id, ahead)
     agent = Agent(
         model,
         instructions=prompt.instructions or None,
@@ -137,9 +141,11 @@ class _Stream:
     """Turns the agent's events into text and tool calls, with a blank line between text before and after a
     tool."""
 
-    def __init__(self, sink: Sink, turn_id: UUID | None) -> None:
+    def __init__(self, sink: Sink, turn_id: UUID | None, ahead: TextAhead) -> None:
         self.sink = sink
         self.turn_id = turn_id
+        self.ahead = ahead
+        ahead.listener = self._text
         self.denied: set[str] = set()
         self.wrote = False  # anything but blanks
         self.room = ANSWER_MAX_CHARS
@@ -153,7 +159,7 @@ class _Stream:
                     PartStartEvent(part=TextPart(content=text))
                     | PartDeltaEvent(delta=TextPartDelta(content_delta=text))
                 ):
-                    self._text(text)
+                    self._text(self.ahead.untold(text))
                 case FunctionToolCallEvent(part=part):
                     self._called(part)
                 case FunctionToolResultEvent(part=part):

@@ -13,6 +13,7 @@ from crewsite.chat.agent_watch import AgentWatcher
 from crewsite.chat.memory_provider import answer_from_memory
 from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.llm import clients
+from crewsite.llm.ahead import TextAhead
 from crewsite.llm.errors import LlmError
 from crewsite.llm.providers import load_library, model_for
 from crewsite.llm.usage import price_of, usage_record
@@ -64,11 +65,13 @@ async def _by_model(
 ) -> dict[str, Any]:
     agent = await in_tool_thread(load_agent)
     watcher = AgentWatcher(live, prepared.turn.pk)
-    model = model_for(target, owner=str(prepared.turn.conversation_id), watcher=watcher)
+    ahead = TextAhead()
+    owner = str(prepared.turn.conversation_id)
+    model = model_for(target, owner=owner, watcher=watcher, ahead=ahead)
     prompt = agent.Prompt(
         prepared.instructions, prepared.history, prepared.text, prepared.with_text, prepared.added, options
     )
-    usage: dict[str, Any] = await agent.answer_by_model(model, prompt, prepared.context, live)
+    usage: dict[str, Any] = await agent.answer_by_model(model, prompt, prepared.context, live, ahead)
     if target.provider == "acp":
         # An agent does not say what it used; what the library makes of the words alone would be a guess.
         return {"finish_reason": usage["finish_reason"]}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from crewsite.llm.ahead import current_ahead
 from crewsite.llm.constants import CONNECT_TIMEOUT_S, OWN_CLIENTS_MAX, RESET_AFTER_FAILURES, TOTAL_TIMEOUT_S
 from crewsite.llm.errors import html_answer, redirected
 
@@ -98,8 +99,8 @@ async def _refuse_detours(response: httpx2.Response) -> None:
 
 
 async def _merge_events(response: httpx2.Response) -> None:
-    """Deltas that arrived together are handled as one."""
+    """Deltas that arrived together are handled as one, and text is told ahead where somebody listens."""
     from crewsite.llm.merging import EVENT_STREAM, MergedEvents
 
     if response.headers.get("content-type", "").startswith(EVENT_STREAM):
-        response.stream = MergedEvents(response.stream)  # type: ignore[arg-type]
+        response.stream = MergedEvents(response.stream, current_ahead())  # type: ignore[arg-type]

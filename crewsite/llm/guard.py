@@ -4,11 +4,12 @@ pydantic-ai."""
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.models.wrapper import WrapperModel
 
+from crewsite.llm.ahead import reading_ahead
 from crewsite.llm.constants import ENVIRONMENT
 from crewsite.llm.errors import LlmError, explain, reworded
 
@@ -19,15 +20,21 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
     from pydantic_ai.settings import ModelSettings
 
+    from crewsite.llm.ahead import TextAhead
     from crewsite.llm.breaker import Breaker
     from crewsite.llm.targets import Target
 
 
 class GuardedModel(WrapperModel):
-    def __init__(self, wrapped: Model, breaker: Breaker, target: Target) -> None:
+    """`ahead` is told the text of streams while they are read."""
+
+    def __init__(
+        self, wrapped: Model, breaker: Breaker, target: Target, ahead: TextAhead | None = None
+    ) -> None:
         super().__init__(wrapped)
         self.breaker = breaker
         self.target = target
+        self.ahead = ahead
 
     async def request(
         self,
@@ -53,9 +60,12 @@ class GuardedModel(WrapperModel):
     ) -> AsyncIterator[StreamedResponse]:
         self.breaker.check()
         try:
-            async with super().request_stream(
-                messages, model_settings, model_request_parameters, run_context
-            ) as response:
+            async with AsyncExitStack() as opened:
+                stream = super().request_stream(
+                    messages, model_settings, model_request_parameters, run_context
+                )
+                with reading_ahead(self.ahead):
+                    response = await opened.enter_async_context(stream)
                 yield response
         except Exception as error:
             raise self._judged(error) from error

@@ -1,18 +1,21 @@
 """Event streams of model endpoints, with the text deltas that arrived together joined into one. Reading goes
 on while earlier deltas are handled, so a busy process handles fewer and longer ones instead of falling
-behind."""
+behind. Text that the model library would only pass on is told ahead of it (`ahead`)."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import httpx2
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from crewsite.llm.ahead import TextAhead
 
 EVENT_STREAM: Final = "text/event-stream"
 AHEAD_MAX_BYTES: Final = 1_000_000  # read and not yet handled; more waits in the endpoint
@@ -21,13 +24,40 @@ _END: Final = b"\n\n"
 _DATA: Final = b"data:"
 _OF_TEXT: Final = frozenset({"content", "role"})  # fields of a delta that is text and nothing else
 _OF_ENDS: Final = ("finish_reason", "logprobs")
+# Alone in a delta they are where the model library turns text into thinking, and back.
+_TAGS: Final = frozenset({"<think>", "</think>"})
+# Zero-width characters, which the library may take out, and halves of a pair, which count as one once joined.
+_CHANGEABLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\ud800-\udfff]")
+
+
+class Event(NamedTuple):
+    """`frame` is all of a delta but its text. What may not be joined has a frame of its own, equal to no
+    other."""
+
+    frame: object
+    data: bytes
+    text: str
+
+    @property
+    def is_plain(self) -> bool:
+        """Text that the library passes on as it is, or keeps as a whole."""
+        return isinstance(self.frame, str) and (self.text.isascii() or not _CHANGEABLE.search(self.text))
 
 
 class MergedEvents(httpx2.AsyncByteStream):
-    """The bytes of an event stream. What cannot be joined passes as it is, in its order."""
+    """The bytes of an event stream. What cannot be joined passes as it is, in its order.
 
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+    Once the library has passed on plain text as it stood in an event, it will do the same with the next event
+    that differs from that one in plain text alone. Such text is told `ahead` at once, and given to the
+    library together with the first event that must go through it.
+    """
+
+    def __init__(self, stream: httpx2.AsyncByteStream, ahead: TextAhead | None = None) -> None:
         self._stream = stream
+        self._ahead = ahead
+        self._frame: object = None  # of the last text the library got
+        self._expected = -1  # characters out of it, once it has passed that text on
+        self._told: list[Event] = []  # to be given to it
         self._read: list[bytes] = []
         self._rest = b""  # the beginning of an event
         self._arrived = asyncio.Event()
@@ -48,14 +78,42 @@ class MergedEvents(httpx2.AsyncByteStream):
             self._handled.set()
             is_over = self._reader.done()
             read, self._read = b"".join([self._rest, *self._read]), []
-            whole, self._rest = merged(read)
-            if whole:
-                yield whole
+            whole, end, self._rest = read.rpartition(_END)
+            given = self._to_give(whole.split(_END) if end else [], is_over=is_over)
+            if given:
+                yield given
         rest, self._rest = self._rest, b""
         if rest:
             yield rest
         if not self._reader.cancelled():
             self._reader.result()  # raises what went wrong while reading
+
+    def _to_give(self, whole: list[bytes], *, is_over: bool) -> bytes:
+        """The events for the library, after what could be told ahead of it was told."""
+        events = parted(whole, alone=self._ahead is not None)
+        count = 0
+        while count < len(events) and self._tell(events[count]):
+            count += 1
+        waiting = [] if count == len(events) and not is_over else [*self._told, *events[count:]]
+        if not waiting:
+            return b""
+        self._told = []
+        count = sum(len(event.text) for event in waiting)
+        is_plain = count > 0 and all(event.is_plain for event in waiting)
+        if self._ahead is not None:
+            self._frame = waiting[-1].frame
+            self._expected = self._ahead.handled + count if is_plain else -1
+        return joined(waiting)
+
+    def _tell(self, event: Event) -> bool:
+        """False: the library must have it."""
+        if self._ahead is None or event.frame != self._frame or not event.is_plain:
+            return False
+        if self._ahead.handled != self._expected:
+            return False  # it keeps something back, or made something else of it
+        self._ahead.tell(event.text)
+        self._told.append(event)
+        return True
 
     async def aclose(self) -> None:
         if self._reader is not None:
@@ -79,35 +137,43 @@ def merged(read: bytes) -> tuple[bytes, bytes]:
     text alone are one event.
     """
     whole, end, rest = read.rpartition(_END)
-    events = whole.split(_END) if end else []
-    if len(events) > 1:
-        events = [
-            _joined(frame, list(group))
-            for frame, group in groupby(map(_parted, events), key=lambda parted: parted[0])
-        ]
-    return b"".join(event + _END for event in events), rest
+    return joined(parted(whole.split(_END) if end else [])), rest
 
 
-def _parted(event: bytes) -> tuple[object, bytes, str]:
-    """(all of a delta but its text, the event, its text). What is no plain delta of text has a frame of its
-    own, equal to no other.
-    """
+def parted(events: list[bytes], *, alone: bool = False) -> list[Event]:
+    """One event is not looked into unless it is wanted `alone`: there is nothing to join it with."""
+    if len(events) > 1 or alone:
+        return [_parted(event) for event in events]
+    return [Event(object(), event, "") for event in events]
+
+
+def joined(events: list[Event]) -> bytes:
+    groups = (list(group) for _, group in groupby(events, key=lambda event: event.frame))
+    return b"".join(_joined(group) + _END for group in groups)
+
+
+def _parted(event: bytes) -> Event:
     try:
         chunk: Any = json.loads(event.removeprefix(_DATA)) if event.startswith(_DATA) else None
         [choice] = chunk["choices"]
         text = choice["delta"]["content"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        return object(), event, ""
-    if not isinstance(text, str) or set(choice["delta"]) - _OF_TEXT or any(map(choice.get, _OF_ENDS)):
-        return object(), event, ""
+        return Event(object(), event, "")
+    # A tag counts only where it is the whole text of a delta.
+    if not isinstance(text, str) or text in _TAGS:
+        return Event(object(), event, "")
+    if set(choice["delta"]) - _OF_TEXT or any(map(choice.get, _OF_ENDS)):
+        return Event(object(), event, "")
     choice["delta"]["content"] = ""
     chunk.pop("obfuscation", None)  # OpenAI's padding against those who watch lengths; of no use once read
-    return json.dumps(chunk), event, text
+    return Event(json.dumps(chunk), event, text)
 
 
-def _joined(frame: object, group: list[tuple[object, bytes, str]]) -> bytes:
-    if len(group) == 1 or not isinstance(frame, str):
-        return _END.join(event for _, event, _ in group)
-    chunk = json.loads(frame)
-    chunk["choices"][0]["delta"]["content"] = "".join(text for _, _, text in group)
+def _joined(group: list[Event]) -> bytes:
+    text = "".join(event.text for event in group)
+    # One that the model wrote in pieces is text, as it stands.
+    if len(group) == 1 or text in _TAGS:
+        return _END.join(event.data for event in group)
+    chunk = json.loads(str(group[0].frame))
+    chunk["choices"][0]["delta"]["content"] = text
     return _DATA + b" " + json.dumps(chunk).encode()

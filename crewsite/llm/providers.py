@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
 
     from crewsite.llm.acp_agent import Watcher
+    from crewsite.llm.ahead import TextAhead
 
 __all__ = [
     "close_http_client",
@@ -42,9 +43,12 @@ def resolve_model(role_or_name: str = "default") -> Model | None:
     return model_for(target) if target is not None else None
 
 
-def model_for(target: Target, *, owner: str = "", watcher: Watcher | None = None) -> Model:
+def model_for(
+    target: Target, *, owner: str = "", watcher: Watcher | None = None, ahead: TextAhead | None = None
+) -> Model:
     """The guarded model of a target. `owner` names the conversation it is called for; `watcher` is told what
-    an agent does, and asked what it may do. Loads pydantic-ai; reads no row."""
+    an agent does, and asked what it may do; `ahead` is told text as it is read. Loads pydantic-ai; reads no
+    row."""
     from crewsite.llm.guard import GuardedModel
 
     makers = {"openai": _openai, "anthropic": _anthropic, "llama": _llama}
@@ -54,7 +58,7 @@ def model_for(target: Target, *, owner: str = "", watcher: Watcher | None = None
         model: Model = acp_model(target, owner=owner, watcher=watcher)
     else:
         model = makers[target.provider](target, owner)
-    return GuardedModel(model, breaker_for(target.endpoint), target)
+    return GuardedModel(model, breaker_for(target.endpoint), target, ahead)
 
 
 def _openai(target: Target, owner: str) -> Model:
