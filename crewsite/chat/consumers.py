@@ -9,6 +9,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.utils import timezone
 
 from crewsite.accounts.sockets import AuthenticatedSocket, authenticate, still_valid
 from crewsite.chat import frames
@@ -26,6 +27,7 @@ from crewsite.chat.constants import (
     RESUME_GRACE_S,
 )
 from crewsite.chat.delivery import Delivery
+from crewsite.chat.elsewhere import elsewhere
 from crewsite.chat.hub import Subscription, hub
 from crewsite.chat.limits import RateLimit
 from crewsite.chat.payloads import Frame, error_frame, frame, frame_text, hello_frame
@@ -37,8 +39,10 @@ from crewsite.jobs.errors import MaintenanceInProgress
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
+    from datetime import datetime
     from uuid import UUID
 
+    from crewsite.chat.models import Turn
     from crewsite.conversations.models import Conversation
 
 logger = logging.getLogger(__name__)
@@ -56,6 +60,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.delivery: Delivery | None = None
         self.tasks: set[asyncio.Task[None]] = set()
         self.messages = RateLimit(MESSAGES_PER_MINUTE)
+        self.opened_at = timezone.now()
+        self.following: set[UUID] = set()  # turns of other processes
+        self.ended: dict[UUID, datetime] = {}  # those that were followed to their end, and when that was told
 
     async def connect(self) -> None:
         self.who = await authenticate(self.scope)
@@ -79,13 +86,16 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await in_database(turns_interrupt)
         self.subscription = hub.subscribe(conversation.pk)
         self.delivery = Delivery(conversation, self._send)
+        self.opened_at = timezone.now()
+        elsewhere.listen(conversation.pk, self._runs_elsewhere)
         now = await in_database(standing, conversation)
+        self.delivery.begin(last_seq=now.last_seq)
         running = now.running.pk if now.running else None
         if running is not None:
-            self.delivery.hold(running, last_seq=now.last_seq)
+            self.delivery.hold(running)
             self._spawn(self._release_unasked())
-            if runner.live(running) is None:
-                self._spawn(self.delivery.follow_row(running))
+            if runner.live(running) is None and running not in self.following:
+                self._follow(running, self.delivery.follow_row(running))
         await self._send(
             hello_frame(
                 conversation, model=now.model, degraded=now.degraded, running=running, last_seq=now.last_seq
@@ -125,6 +135,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """The turn goes on without us."""
         if self.subscription is not None:
             hub.unsubscribe(self.subscription)
+            elsewhere.leave(self.subscription.conversation_id, self._runs_elsewhere)
         for task in self.tasks:
             task.cancel()
 
@@ -133,6 +144,27 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return None
         conversation_id: UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
         return await in_database(conversation_for, self.who.user, conversation_id, token=self.who.token)
+
+    def _runs_elsewhere(self, turn: Turn) -> None:
+        """Told again and again; an end that this socket has told, or that came before it, is no news."""
+        told_until = self.ended.get(turn.pk, self.opened_at)
+        is_old = turn.finished_at is not None and turn.finished_at <= told_until
+        if self.delivery is not None and not is_old and turn.pk not in self.following:
+            self._follow(turn.pk, self.delivery.follow_elsewhere(turn.pk))
+
+    def _follow(self, turn_id: UUID, work: Coroutine[Any, Any, None]) -> None:
+        async def follow() -> None:
+            try:
+                await work
+                self.ended[turn_id] = timezone.now()
+            except Exception:
+                logger.exception("Turn %s could not be followed; the socket is closed.", turn_id)
+                await self.close(code=CLOSE_TRY_AGAIN)
+            finally:
+                self.following.discard(turn_id)
+
+        self.following.add(turn_id)
+        self._spawn(follow())
 
     async def _pump(self, subscription: Subscription, delivery: Delivery) -> None:
         try:

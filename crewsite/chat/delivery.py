@@ -40,9 +40,12 @@ class Delivery:
         self._last_seq = 0
         self._lock = asyncio.Lock()
 
-    def hold(self, turn_id: UUID, *, last_seq: int) -> None:
+    def begin(self, *, last_seq: int) -> None:
+        """What comes after this message is news."""
+        self._last_seq = max(self._last_seq, last_seq)
+
+    def hold(self, turn_id: UUID) -> None:
         self._held.add(turn_id)
-        self._last_seq = last_seq
 
     @property
     def is_holding(self) -> bool:
@@ -87,6 +90,12 @@ class Delivery:
                 ):
                     return
             await asyncio.sleep(FOLLOW_EVERY_S)
+
+    async def follow_elsewhere(self, turn_id: UUID) -> None:
+        """The same for one that began there while this socket was open: first what was asked."""
+        async with self._lock:
+            await self._messages_after(self._last_seq, skip={turn_id})
+        await self.follow_row(turn_id)
 
     def _conversation_turns(self, turn_id: UUID | None) -> dict[UUID, None]:
         wanted = dict.fromkeys([turn_id] if turn_id else [])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.exceptions import ObjectDoesNotExist
 
 from crewsite.chat.constants import SAVE_EVERY_S
+from crewsite.chat.elsewhere import mark
 from crewsite.chat.hub import hub
 from crewsite.chat.live import LiveTurn
 from crewsite.chat.payloads import notice_frame, turn_closed_frame, turn_started_frame
@@ -82,6 +83,7 @@ class Runner:
         live = LiveTurn(turn.pk, partial(hub.publish, turn.conversation_id))
         entry = _Entry(turn.pk, turn.conversation_id, user_id, live, is_retry=is_retry, options=options or {})
         self._waiting.setdefault(user_id, deque()).append(entry)
+        mark()
         self._start_what_fits(user_id, limit)
         if entry.task is None:
             text = "Waiting for an earlier answer to finish."

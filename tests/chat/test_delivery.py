@@ -98,7 +98,8 @@ async def test_a_slow_socket_that_lost_frames_still_gets_every_character_once(st
 
 
 async def test_a_resume_gets_the_rest_and_frames_that_were_under_way_are_not_repeated(stage: Stage) -> None:
-    stage.delivery.hold(stage.turn.pk, last_seq=1)
+    stage.delivery.begin(last_seq=1)
+    stage.delivery.hold(stage.turn.pk)
     stage.produce("one ", "two ")
     await stage.pump()
     assert stage.told == []

@@ -1,5 +1,5 @@
-"""Two web processes on one home, without Redis: a tool call that asks in one of them is answered through the
-other."""
+"""Two web processes on one home, without Redis: a turn that runs in one of them is seen in the other, and a
+tool call that asks is answered there."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.sqlite_only
 ASK = "from constance import config\nconfig.CHAT_TOOLS_APPROVED = 'memory_*'"
+NOBODY_ASKS = ASK.replace("'memory_*'", "'*'")
 ANSWER_SECONDS = 1.0
 
 
@@ -89,3 +90,26 @@ async def test_when_the_process_that_asked_dies_the_turn_can_be_tried_again(site
     assert rules(other) == ["Always moor at the stern"]
     roles = other.query("SELECT role FROM conversations_message ORDER BY seq")
     assert roles == [("user",), ("assistant",)]
+
+
+async def test_a_tab_of_one_process_sees_a_turn_that_starts_in_the_other(sites: tuple[Site, Site]) -> None:
+    one, other = sites
+    seat = make_seats(one, 1)[0]
+    one.run(NOBODY_ASKS)
+    async with ChatClient(one, seat) as chat, ChatClient(other, seat) as elsewhere:
+        for text in ("[script:stream n=60 delay=0.04]", "and one that is over before anybody looks"):
+            await chat.send(text)
+            shown = await elsewhere.receive("message")
+            assert (shown["message"]["role"], shown["message"]["content"]) == ("user", text)
+            done = await elsewhere.end()
+            mine = await chat.end()
+            assert done["message"]["content"] == mine["message"]["content"]
+        streamed = [frame for frame in elsewhere.frames if frame["type"] == "delta"]
+        assert len(streamed) > 1  # while it was written
+        kinds = [
+            frame["type"] for frame in elsewhere.frames if frame["type"] not in {"delta", "ping", "title"}
+        ]
+        assert kinds.count("message") == kinds.count("turn.done") == 2
+        await elsewhere.command("/help")
+        assert (await chat.ask("in the first again"))["type"] == "turn.done"
+        assert (await elsewhere.end())["message"]["content"]
