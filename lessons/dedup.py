@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from crewsite.security.text import fold
 from lessons.constants import MAX_REPLACED, TOPIC_CANDIDATES, TOPIC_OVERLAP, Thresholds
 from lessons.phrasing import contains, is_same_choice, keywords, narrows
-from memory.changes import disagreement, is_mostly_latin
+from memory.changes import disagreement, is_placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ def decide(
             return Decision("exact", "exact", keeper=rule.id)
     compared = [rule for rule in existing if not narrows(text, rule.text)]
     decision = _by_substring(text, compared) or _by_topic(text, compared, cosines, thresholds)
-    if decision is None and _is_placed(text, thresholds):
+    if decision is None and is_placed(text, thresholds):
         decision = _by_meaning(text, compared, cosines or {}, thresholds)
     if decision is None:
         return Decision("insert")
@@ -101,7 +101,7 @@ def _by_topic(
     text: str, existing: Sequence[Rule], cosines: Mapping[int, float] | None, thresholds: Thresholds
 ) -> Decision | None:
     candidates = topic_candidates(text, existing)
-    if cosines is not None and _is_placed(text, thresholds):
+    if cosines is not None and is_placed(text, thresholds):
         near = [
             rule
             for rule in candidates
@@ -113,11 +113,6 @@ def _by_topic(
         candidates = [rule for rule in candidates if _is_instead(text, rule.text) or _is_all(text, rule.text)]
     replaced = tuple(rule.id for rule in candidates[:MAX_REPLACED])
     return Decision("replace", "topic", superseded=replaced) if replaced else None
-
-
-def _is_placed(text: str, thresholds: Thresholds) -> bool:
-    """Whether the model's cosines say anything about a text."""
-    return not thresholds.latin_only or is_mostly_latin(text)
 
 
 def _is_instead(text: str, other: str) -> bool:

@@ -6,7 +6,7 @@ from crewsite.search.collections import collection_name
 from crewsite.search.kinds import Asker, Reader, RecallHit
 from lessons.models import Lesson
 from lessons.selectors import LessonHit, lesson_search
-from memory.nearness import is_worth_telling, nearness_floor
+from memory.nearness import worth_telling
 
 
 class LessonKind:
@@ -24,12 +24,8 @@ class LessonKind:
     def recall(
         self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
-        floor = nearness_floor(query)
-        return [
-            self._hit(hit)
-            for hit in lesson_search(home=workspace.home, query=query, limit=limit)
-            if is_worth_telling(cosine=hit.cosine, legs=hit.legs, floor=floor)
-        ]
+        hits = lesson_search(home=workspace.home, query=query, limit=limit)
+        return [self._hit(hit) for hit in worth_telling(query, hits)]
 
     def _hit(self, hit: LessonHit) -> RecallHit:
         return RecallHit(

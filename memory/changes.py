@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from crewsite.search.words import STOP_WORDS
 from crewsite.security.text import fold
@@ -18,6 +18,14 @@ from memory.vocabulary import DATE_WORDS, NEGATIONS, NUMBER_WORDS, OPPOSITES, OR
 from memory.words import DEFAULT_LANGUAGE, stem
 
 Disagreement = Literal["number", "date", "negation", "name", "state"]
+
+
+class OfModel(Protocol):
+    """Limits that hold for one embedding model."""
+
+    @property
+    def latin_only(self) -> bool: ...
+
 
 # A minus belongs to a number where no word goes before it: -5, but not that of 2-3 or COVID-19.
 _NUMBER: Final = re.compile(r"(?:(?<![\w)])[-\u2212])?\d+(?:[.,:/-]\d+)*")
@@ -50,6 +58,11 @@ def disagreement(new: str, old: str) -> Disagreement | None:
     if named or _thing_differs(new_words, old_words) or _order_differs(new_words, old_words):
         return "name"
     return None
+
+
+def is_placed(text: str, limits: OfModel) -> bool:
+    """Whether a model's cosines say anything about a text: one trained on English places others anywhere."""
+    return not limits.latin_only or is_mostly_latin(text)
 
 
 def is_mostly_latin(text: str) -> bool:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -129,7 +128,6 @@ def _render_entry(entry: Entry) -> str:
     return f"#### {entry.time:%H:%M} {entry.title}\n{entry.text}"
 
 
-_lock = threading.Lock()
 # By workspace: the day and the state of the rows that the texts were made from.
 _rendered: dict[int, tuple[dt.date, tuple[Any, ...], tuple[str, ...]]] = {}
 
@@ -139,14 +137,12 @@ def _rendered_days(workspace: Workspace, today: dt.date) -> tuple[str, ...]:
     with connection.cursor() as cursor:
         cursor.execute(_STATE, [workspace.pk] * 3)
         state = cursor.fetchone()
-    with _lock:
-        known = _rendered.get(workspace.pk)
+    known = _rendered.get(workspace.pk)
     if known is not None and known[:2] == (today, state):
         return known[2]
     texts = (render_day(day, today=today) for day in _load_days(workspace, today))
     days = tuple(text for text in texts if text)
-    with _lock:
-        _rendered[workspace.pk] = (today, state, days)
+    _rendered[workspace.pk] = (today, state, days)
     return days
 
 

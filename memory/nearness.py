@@ -1,26 +1,41 @@
-"""From which cosine on a row is worth telling that shares no word with the question: the nearest row is
-always found, and for "hello" it says nothing.
+"""Which hits of a search are worth telling that share no word with the question: the nearest row is always
+found, and for "hello" it says nothing.
 """
 
 from __future__ import annotations
 
-import math
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from crewsite.embeddings.service import get_embedder
-from memory.changes import is_mostly_latin
+from memory.changes import is_placed
 from memory.constants import thresholds_for
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def nearness_floor(question: str) -> float:
-    """That of the running model, the same that admits rows to a prompt; none is near enough in a script that
-    the model places by accident.
+
+class Found(Protocol):
+    @property
+    def cosine(self) -> float | None: ...
+
+    @property
+    def legs(self) -> tuple[str, ...]: ...
+
+
+H = TypeVar("H", bound=Found)
+
+# A hit by one of these legs is told however far it is.
+_TOLD_LEGS: Final = frozenset({"keyword", "newer"})
+
+
+def worth_telling(question: str, hits: Iterable[H]) -> list[H]:
+    """Hits with a word of the question, those that came with a row they may replace, and those as near as
+    what a prompt is given must be; none is near in a script that the model places by accident.
     """
     limits = thresholds_for(get_embedder().model_id)
-    if limits.latin_only and not is_mostly_latin(question):
-        return math.inf
-    return limits.relevance
+    floor = limits.relevance if is_placed(question, limits) else None
+    return [hit for hit in hits if not _TOLD_LEGS.isdisjoint(hit.legs) or _is_near(hit, floor)]
 
 
-def is_worth_telling(*, cosine: float | None, legs: tuple[str, ...], floor: float) -> bool:
-    """With a word of the question, or as near to it as the floor."""
-    return "keyword" in legs or (cosine is not None and cosine >= floor)
+def _is_near(hit: Found, floor: float | None) -> bool:
+    return floor is not None and hit.cosine is not None and hit.cosine >= floor

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from crewsite.search.fusion import mmr_jaccard
 from crewsite.search.words import has_unspaced, word_set
-from memory.changes import is_mostly_latin
+from memory.changes import is_placed
 from memory.constants import (
     AGE_FLOOR,
     DATE_BONUS,
@@ -44,6 +44,8 @@ Ids = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Texts = NDArray[np.object_]
 
+# Of the columns of `relevance`, in their order.
+_PARTS: Final = np.array([TURN_VECTOR_WEIGHT, WINDOW_VECTOR_WEIGHT, TURN_WORDS_WEIGHT, WINDOW_WORDS_WEIGHT])
 _FULL_MARKS: Final = (1.0 + SPEAKER_BONUS + DATE_BONUS) * (1.0 + SESSION_SHARE)
 
 
@@ -111,16 +113,11 @@ def relevance(pool: Pool) -> Floats:
     """
     if not len(pool):
         return np.zeros(0)
-    parts = [
-        (TURN_VECTOR_WEIGHT, _scaled(pool.cosine)),
-        (WINDOW_VECTOR_WEIGHT, _scaled(pool.window_cosine)),
-        (TURN_WORDS_WEIGHT, _scaled(np.where(pool.words.any(), pool.words, np.nan))),
-        (WINDOW_WORDS_WEIGHT, _scaled(np.where(pool.window_words.any(), pool.window_words, np.nan))),
-    ]
-    own, total = np.zeros(len(pool)), np.zeros(len(pool))
-    for weight, column in parts:
-        own += weight * np.nan_to_num(column)
-        total += weight * ~np.isnan(column)
+    columns = np.stack([pool.cosine, pool.window_cosine, pool.words, pool.window_words])
+    columns[2:][~columns[2:].any(axis=1)] = np.nan
+    known = ~np.isnan(columns)
+    own = _PARTS @ np.where(known, _scaled(columns, known), 0.0)
+    total = _PARTS @ known
     own = own / np.where(total > 0.0, total, 1.0)
     own += SPEAKER_BONUS * pool.named + DATE_BONUS * pool.dated
     strengths: Floats = (own + SESSION_SHARE * _session_strength(own, pool.session)) / _FULL_MARKS
@@ -149,7 +146,7 @@ def admitted(pool: Pool, limits: Thresholds, *, question: str) -> Flags:
     Without any vector in the pool, or with a model that places the question's script by accident, half of the
     words must be there; in a script without spaces half of its pairs of characters.
     """
-    if np.isnan(pool.cosine).all() or (limits.latin_only and not is_mostly_latin(question)):
+    if np.isnan(pool.cosine).all() or not is_placed(question, limits):
         share = np.maximum(pool.words_share, _pairs_share(question, pool.text))
         return with_newer(share >= KEYWORD_RUNG_MIN_OVERLAP, pool.ids, pool.supersedes)
     is_long = np.array([len(text) > LONG_TEXT_CHARS for text in pool.text], dtype=np.bool_)
@@ -212,14 +209,14 @@ def _share_of_best(scores: Floats) -> list[float]:
     return shares
 
 
-def _scaled(column: Floats) -> Floats:
-    """Onto 0..1 within the pool; NaN stays, equal values are all 1."""
-    known = ~np.isnan(column)
-    if not known.any():
-        return column
-    low, high = column[known].min(), column[known].max()
-    moved: Floats = (column - low) / (high - low) if high > low else np.where(known, 1.0, np.nan)
-    return moved
+def _scaled(columns: Floats, known: Flags) -> Floats:
+    """`(columns, rows)`, each column onto 0..1 within the pool; where its known values are equal they are all
+    1."""
+    low = np.where(known, columns, np.inf).min(axis=1, keepdims=True)
+    high = np.where(known, columns, -np.inf).max(axis=1, keepdims=True)
+    wide = high > low
+    scaled: Floats = np.where(wide, (columns - low) / np.where(wide, high - low, 1.0), 1.0)
+    return scaled
 
 
 def _session_strength(own: Floats, session: Ids) -> Floats:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crewsite.search.collections import collection_name
 from crewsite.search.kinds import Asker, Reader, RecallHit
 from memory.models import EpisodicMemory, SemanticMemory
-from memory.nearness import is_worth_telling, nearness_floor
+from memory.nearness import worth_telling
 from memory.rules import render_value
 from memory.selectors import episodic_search, semantic_search
 from memory.services.semantic import index_text
@@ -36,12 +36,7 @@ class SemanticKind:
         self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
         found = semantic_search(home=workspace.home, query=query, limit=limit)
-        floor = nearness_floor(query)
-        return [
-            self._hit(hit)
-            for hit in found.hits
-            if is_worth_telling(cosine=hit.cosine, legs=hit.legs, floor=floor)
-        ]
+        return [self._hit(hit) for hit in worth_telling(query, found.hits)]
 
     def _hit(self, hit: SemanticHit) -> RecallHit:
         return RecallHit(
@@ -74,12 +69,7 @@ class EpisodicKind:
         self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
         found = episodic_search(home=workspace.home, query=query, limit=limit, mode="relevance")
-        floor = nearness_floor(query)
-        return [
-            self._hit(hit)
-            for hit in found.hits
-            if is_worth_telling(cosine=hit.cosine, legs=hit.legs, floor=floor) or "newer" in hit.legs
-        ]
+        return [self._hit(hit) for hit in worth_telling(query, found.hits)]
 
     def _hit(self, hit: EpisodicHit) -> RecallHit:
         return RecallHit(

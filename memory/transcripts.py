@@ -21,7 +21,7 @@ from crewsite.search.kinds import Asker, Reader, RecallHit
 from crewsite.search.service import candidates
 from crewsite.security.text import clean
 from memory.constants import DEFAULT_IMPORTANCE, TRANSCRIPT_LAG, TRANSCRIPT_SESSION_MAX
-from memory.nearness import is_worth_telling, nearness_floor
+from memory.nearness import worth_telling
 from memory.pool import pool_of
 from memory.ranking import Profile, pool_size, rank
 
@@ -65,7 +65,7 @@ class TranscriptKind:
             return []
         pool = _pool(rows, found, query=query, now=timezone.now())
         by_id = {row.pk: row for row in rows}
-        floor = nearness_floor(query)
+        told = {hit.object_id for hit in worth_telling(query, found.hits)}
         hits = {hit.object_id: hit for hit in found.hits}
         return [
             RecallHit(
@@ -78,9 +78,7 @@ class TranscriptKind:
                 legs=hits[place.object_id].legs,
             )
             for place in rank(pool, profile=Profile.EXPLICIT, limit=limit)
-            if is_worth_telling(
-                cosine=hits[place.object_id].cosine, legs=hits[place.object_id].legs, floor=floor
-            )
+            if place.object_id in told
         ]
 
 

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db.models import Q
 
+from crewsite.accounts.console import row_number
 from crewsite.dashboard.tables import TAB_OF_LAYER, TABLES
 from crewsite.security.models import MemoryEvent, MemoryEventQuerySet
 from crewsite.security.origin import Source
@@ -35,7 +36,6 @@ COLUMNS: Final = (
 )  # fmt: skip
 # A spreadsheet takes a cell that begins so for a formula (chapter 13, 13.10).
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
-BIGINT_DIGITS: Final = 18
 FIRST_YEAR: Final = 1970
 LAST_YEAR: Final = 9000
 
@@ -118,9 +118,9 @@ def filtered(events: MemoryEventQuerySet, chosen: Filters, *, zone: str) -> Memo
 
 def events_page(events: MemoryEventQuerySet, *, before: str) -> tuple[list[EventLine], int]:
     """A page of them, newest first, and the cursor of the next; 0 after the last."""
-    before = _digits(before)
-    if before:
-        events = events.filter(pk__lt=int(before))
+    last = row_number(before)
+    if last is not None:
+        events = events.filter(pk__lt=last)
     rows = list(events.order_by("-id")[: EVENTS_A_PAGE + 1])
     more = rows[EVENTS_A_PAGE - 1].pk if len(rows) > EVENTS_A_PAGE else 0
     shown = rows[:EVENTS_A_PAGE]
@@ -176,7 +176,7 @@ def _one_of(value: str, known: Any) -> str:
 
 
 def _digits(text: str) -> str:
-    return text if text.isascii() and text.isdigit() and len(text) <= BIGINT_DIGITS else ""
+    return text if row_number(text) is not None else ""
 
 
 def _day(text: str) -> date | None:

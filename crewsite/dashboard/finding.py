@@ -20,7 +20,6 @@ KIND_WORDS: Final = {
     "lesson": "Lessons",
     "semantic": "Facts",
     "episodic": "Episodes",
-    "transcript": "Conversations",
     "message": "Conversations",
 }
 _MARK: Final = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)

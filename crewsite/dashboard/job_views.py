@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from crewsite.accounts.console import row_number
 from crewsite.accounts.jobs import job_rights, jobs_for
 from crewsite.dashboard.jobs import LIVE_JOBS, job_kinds, jobs_page, live_jobs
 from crewsite.jobs import services
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 @require_GET
 @login_required
 def jobs(request: HttpRequest) -> HttpResponse:
-    user, before = cast("User", request.user), request.GET.get("before", "")
-    is_number = before.isascii() and before.isdigit() and len(before) < 19  # noqa: PLR2004 - of a BigInt
+    user, before = cast("User", request.user), row_number(request.GET.get("before", ""))
     kinds, state = job_kinds(user), request.GET.get("state", "")
     kind = request.GET.get("kind", "")
     chosen = {
@@ -34,15 +34,13 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "state": state if state in Job.State.values else "",
     }
     asked = {name: value for name, value in chosen.items() if value}
-    is_live = not is_number and not asked
-    lines = (
-        live_jobs(user) if is_live else jobs_page(user, before=int(before) if is_number else None, **chosen)
-    )
+    is_live = before is None and not asked
+    lines = live_jobs(user) if is_live else jobs_page(user, before=before, **chosen)
     last = lines[-1].job.pk if len(lines) >= LIVE_JOBS else 0
     context = {
         "lines": lines,
         "is_live": is_live,
-        "is_older": is_number,
+        "is_older": before is not None,
         "older": last,
         "kinds": kinds,
         "states": Job.State.values,

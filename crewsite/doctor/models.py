@@ -24,14 +24,14 @@ UNAUTHORISED: Final = frozenset({401, 403})
 
 def embedder() -> Iterator[Finding]:
     from crewsite.embeddings.errors import ModelUnusable
-    from crewsite.embeddings.selection import chosen_path, compact_path
+    from crewsite.embeddings.selection import compact_path, named_path
     from crewsite.embeddings.services import model_check
 
     if settings.CREW_EMBED_BASE_URL and not settings.CREW_EMBED_MODEL_PATH:
         yield from _answers("embedder", settings.CREW_EMBED_BASE_URL, settings.CREW_EMBED_API_KEY)
         return
     pinned = settings.CREW_EMBED_MODEL_PATH
-    path = Path(pinned).expanduser() if pinned else chosen_path()
+    path = named_path()
     remedy = (
         "crew embeddings install"
         if path == compact_path()

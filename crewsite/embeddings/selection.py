@@ -37,6 +37,12 @@ def chosen_path() -> Path:
     return Path(named) if named else compact_path()
 
 
+def named_path() -> Path:
+    """The file that the environment names, else the chosen one."""
+    pinned = str(settings.CREW_EMBED_MODEL_PATH or "")
+    return Path(pinned).expanduser() if pinned else chosen_path()
+
+
 def choice_put(path: Path) -> None:
     """From now on processes that start use this file. The compact model is what there is without a choice."""
     if path == compact_path():
@@ -59,13 +65,10 @@ def pinned_by() -> str:
 def configured_backend() -> EmbeddingBackend:
     """CREW_EMBED_MODEL_PATH, else CREW_EMBED_BASE_URL, else the chosen model, else the compact one, else
     none."""
-    pinned = str(settings.CREW_EMBED_MODEL_PATH or "")
-    if pinned:
-        path = Path(pinned).expanduser()
-        if not path.is_file():
-            return AbsentEmbedder(f"CREW_EMBED_MODEL_PATH names no file: {path}")
-        return backend_of(path)
-    if settings.CREW_EMBED_BASE_URL:
+    path = named_path()
+    if settings.CREW_EMBED_MODEL_PATH and not path.is_file():
+        return AbsentEmbedder(f"CREW_EMBED_MODEL_PATH names no file: {path}")
+    if settings.CREW_EMBED_BASE_URL and not settings.CREW_EMBED_MODEL_PATH:
         from crewsite.embeddings.endpoint import EndpointEmbedder
 
         return EndpointEmbedder(
@@ -73,7 +76,6 @@ def configured_backend() -> EmbeddingBackend:
             api_key=settings.CREW_EMBED_API_KEY,
             model=settings.CREW_EMBED_MODEL,
         )
-    path = chosen_path()
     if path.is_file():
         return backend_of(path)
     if path != compact_path():

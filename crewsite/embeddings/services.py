@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from django.db import transaction
 
@@ -20,9 +20,6 @@ from crewsite.embeddings.models_catalog import CATALOG, COMPACT, spec_for_file
 from crewsite.embeddings.selection import compact_path, models_folder, pinned_by
 from crewsite.jobs.models import Job
 from crewsite.jobs.services import job_queue
-
-if TYPE_CHECKING:
-    from crewsite.embeddings.models_catalog import ModelSpec
 
 SWITCH_KIND: Final = "model_switch"
 SWITCH_TASK: Final = "crewsite.embeddings.switching.model_switch"
@@ -90,7 +87,7 @@ def model_path(model: str) -> Path:
         path, remedy = compact_path(), "Run: crew embeddings install"
     elif spec := CATALOG.get(model):
         path = models_folder() / spec.filename
-        remedy = f"Put {_source(spec)} there."
+        remedy = f"Put the GGUF file of {spec.model_id} there."
     else:
         path = _expanded(model)
         remedy = f"Name a GGUF file, or one of: {', '.join(CATALOG)}."
@@ -112,7 +109,3 @@ def refuse_switch() -> None:
             f"{pinned} says which model runs. Unset it and start the site again to choose another.",
             code="model_pinned",
         )
-
-
-def _source(spec: ModelSpec) -> str:
-    return f"the GGUF file of {spec.model_id}"

@@ -33,7 +33,7 @@ class Evidence:
 
     @property
     def asked(self) -> list[Term]:
-        """The terms that some object has, in the order of the columns."""
+        """What was looked for, in the order of the columns."""
         return [posting.term for posting in self.terms.postings]
 
     def cosines(self, ids: Ids) -> Floats:

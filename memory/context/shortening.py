@@ -7,13 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crewsite.security.text import number_of
 from memory.context.constants import THREAD_HEAD_MESSAGES, THREAD_SHORTENED_MIN_CHARS, THREAD_TAIL_SHARE
 from memory.context.cuts import cut_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_BETWEEN = "(The {count} messages between, shortened to their first words.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ def shorten_middle(entries: Sequence[str], room: int) -> Shortened:
     """The entries within `room` characters, each counted with its line break; the last one always stands."""
     if _size(entries) <= room:
         return Shortened(tuple(entries), 0, 0)
-    line = _BETWEEN.format(count=len(entries))
+    line = _between(len(entries))
     tail = _newest(entries, max(len(entries[-1]) + 1, int(room * THREAD_TAIL_SHARE)))
     rest = entries[: len(entries) - len(tail)]
     head = [entry for entry in rest[:THREAD_HEAD_MESSAGES] if entry]
@@ -45,8 +44,12 @@ def shorten_middle(entries: Sequence[str], room: int) -> Shortened:
     kept = middle[len(middle) - fitting :]
     each = left // fitting - 1 if fitting else 0
     short = [cut_words(" ".join(entry.split()), each) for entry in kept]
-    between = [_BETWEEN.format(count=len(short)), *short] if short else []
+    between = [_between(len(short)), *short] if short else []
     return Shortened((*head, *between, *tail), len(short), len(middle) - fitting)
+
+
+def _between(count: int) -> str:
+    return f"(The {number_of(count, 'message')} between, shortened to their first words.)"
 
 
 def _newest(entries: Sequence[str], room: int) -> list[str]:

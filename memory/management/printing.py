@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+
+from memory.layers import memory_layers
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -14,7 +17,6 @@ if TYPE_CHECKING:
     from memory.results import Standing
 
 TEXT_COLUMN_CHARS: Final = 300
-PREFIXES: Final = {"semantic": "sem", "episodic": "epi", "history": "his", "lesson": "les"}
 NOT_SHOWN: Final = frozenset({"id", "text", "folded_hash", "source", "created_at"})
 
 
@@ -59,7 +61,14 @@ def event_row(layer: str, number: int | None) -> str:
     """What other commands know the row by. A document is known by its version, which events do not tell."""
     if number is None:
         return ""
-    return f"{PREFIXES[layer]}:{number}" if layer in PREFIXES else f"{layer} {number}"
+    prefix = row_prefixes().get(layer)
+    return f"{prefix}:{number}" if prefix else f"{layer} {number}"
+
+
+@cache
+def row_prefixes() -> dict[str, str]:
+    """By the name of a layer what its citations begin with, of those that cite rows by their ids."""
+    return {layer.name: layer.prefix for layer in memory_layers() if ":" not in layer.prefix}
 
 
 def standing_as_dict(standing: Standing) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from crewsite.accounts.console import row_number
 from crewsite.accounts.server import Refusal, api_call, pages
 from memory.explain import ConversationRef, ExplainedEvent, Explanation, Injection, ReadFrom
 from memory.management.local import NO_MOMENT, NO_ROW, SEARCHED_KINDS
-from memory.management.printing import PREFIXES, event_row, hit_as_dict, when
+from memory.management.printing import event_row, hit_as_dict, row_prefixes, when
 from memory.results import RowRef
 from memory.rules import parse_value, render_value
 
@@ -23,7 +23,6 @@ BAD_REQUEST: Final = 400
 MISSING: Final = 404
 REFUSED: Final = 422
 SEARCH_ROWS: Final = 100  # the API's most for one search
-KINDS: Final = {prefix: name for name, prefix in PREFIXES.items()}
 ROW_PATHS: Final = {"episodic": "/memory/episodic/{}", "lesson": "/lessons/{}"}
 EXPLAINED: Final = ("kind", "uid", "citation", "text", "state", "source", "surface", "author")
 
@@ -33,11 +32,9 @@ class RemoteMemory:
         self._server = server
 
     def newest(self, *, kind: str | None, deleted: bool, limit: int) -> list[dict[str, Any]]:
-        if deleted:
-            raise CommandError("--deleted works on the site's own machine only.", returncode=2)
         rows: list[dict[str, Any]] = []
         for name in (kind,) if kind else ("semantic", "episodic"):
-            found = pages(self._server, f"/memory/{name}/", limit=limit)
+            found = pages(self._server, f"/memory/{name}/", limit=limit, deleted=deleted or None)
             rows += [_brief(name, fields) for fields in found]
         return sorted(rows, key=lambda row: row["created_at"], reverse=True)[:limit]
 
@@ -125,9 +122,10 @@ class RemoteMemory:
             if refusal.status != MISSING:
                 raise
             number = None
-        if number is None or prefix not in KINDS:
+        kind = next((name for name, begins in row_prefixes().items() if begins == prefix), None)
+        if number is None or kind is None:
             raise CommandError(NO_ROW.format(citation))
-        return KINDS[prefix], number
+        return kind, number
 
     def _document(self, name: str) -> tuple[str, int]:
         kind, _, version = name.partition(":")
@@ -154,7 +152,7 @@ def _second(moment: str | None) -> str:
 
 def _brief(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
     if kind == "semantic":
-        citation = f"sem:{fields['key']}"
+        citation = f"sem:{fields['id'] if fields['deleted_at'] else fields['key']}"
         text = f"{fields['key']}: {render_value(fields['value'])}"
     else:
         citation, text = f"epi:{fields['id']}", fields["text"]

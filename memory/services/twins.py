@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crewsite.embeddings.service import get_embedder
 from crewsite.search.collections import collection_name
 from crewsite.search.service import candidates, nearest
-from memory.changes import Disagreement, disagreement, is_mostly_latin
+from memory.changes import Disagreement, disagreement, is_placed
 from memory.constants import (
     NEIGHBOURS_LOOKED_AT,
     STATE_MIN_COSINE,
@@ -77,7 +77,7 @@ def near_twins(home: Workspace, text: str, embedding: Embedding | None) -> list[
     if embedding is None:
         return []
     limits = thresholds_for(get_embedder().model_id)
-    if limits.latin_only and not is_mostly_latin(text):
+    if not is_placed(text, limits):
         return []
     found = nearest(collection=collection_name(KIND, home.pk), embedding=embedding, k=NEIGHBOURS_LOOKED_AT)
     ids = [object_id for object_id, cosine in found if cosine > limits.near_duplicate]
