@@ -6,9 +6,10 @@ from __future__ import annotations
 import copy
 import uuid
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Self, TypeVar
 
-from django.db import models
+from django.db import connection, models
 from django.utils import timezone
 
 RowGuard = Callable[[Any], None]
@@ -75,3 +76,27 @@ class TombstonableRow(Row):
         past._state = models.base.ModelState()
         past.pk, past.uid = None, uuid.uuid4()
         past.save(force_insert=True)
+
+
+def row_insert(row: models.Model) -> None:
+    """`row.save(force_insert=True)` of a row that the database numbers, by a statement that is built once a
+    model: building it anew took longer than running it. Sends no signals.
+    """
+    fields, statement = _insertion(type(row))
+    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        row.pk = cursor.fetchone()[0]
+    row._state.adding, row._state.db = False, connection.alias
+
+
+@cache
+def _insertion(model: type[models.Model]) -> tuple[list[models.Field[Any, Any]], str]:
+    name = connection.ops.quote_name
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    columns = ", ".join(name(str(field.column)) for field in fields)
+    places = ", ".join(["%s"] * len(fields))
+    key = name(str(model._meta.pk.column))
+    table = name(model._meta.db_table)
+    # Names are the models' own.
+    return fields, f"INSERT INTO {table} ({columns}) VALUES ({places}) RETURNING {key}"  # noqa: S608

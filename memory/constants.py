@@ -82,6 +82,8 @@ KEYWORD_RUNG_MIN_OVERLAP: Final = 0.5
 SECONDS_PER_DAY: Final = 86_400.0
 BULK_ROWS_PER_TRANSACTION: Final = 500  # keeps the write lock of a bulk import under half a second
 ACCESS_FLUSH_SECONDS: Final = 2.0
+# How long a count of a home's episodes is believed while ids say that it cannot be over the cap.
+LIVE_COUNT_SECONDS: Final = 2.0
 ACCESS_MAX_PENDING: Final = (
     5_000  # rows waiting to be marked as read; over it new marks are dropped, reads go on
 )

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 from crewsite.search.evidence import Evidence
 from memory.constants import DECAY_PER_DAY, SECONDS_PER_DAY
@@ -33,23 +33,25 @@ R = TypeVar("R", EpisodicMemory, SemanticMemory)
 
 # The plus keeps SQLite from going through the index of homes to each row.
 _LIVE = "WHERE +home_id = %s AND NOT is_deleted AND id IN ({places})"
+# A moment read as text is not turned into a datetime by the driver, row by row.
+_COLUMNS = "id, importance, CAST(created_at AS text), text, conversation_id, tags"
+_EPISODES = (
+    f"SELECT {_COLUMNS}, EXISTS (SELECT 1 FROM memory_episodicmemory AS later"  # noqa: S608
+    " WHERE later.possibly_supersedes_id = episode.id)"
+    f" FROM memory_episodicmemory AS episode {_LIVE} ORDER BY id"
+)
 # What may replace a row, then the latest that may replace that; `told` is the live row that it replaces, past
 # those that are deleted.
 _NEWER = (
-    "WITH RECURSIVE newer(id, told, is_deleted) AS (SELECT later.id, told.id, later.is_deleted"
+    "WITH RECURSIVE newer(id, told, is_deleted) AS (SELECT later.id, told.id, later.is_deleted"  # noqa: S608
     " FROM memory_episodicmemory AS told"
     " JOIN memory_episodicmemory AS later ON later.possibly_supersedes_id = told.id"
     " WHERE +told.home_id = %s AND NOT told.is_deleted AND told.id IN ({places})"
     " UNION SELECT later.id, CASE WHEN newer.is_deleted THEN newer.told ELSE newer.id END, later.is_deleted"
     " FROM newer JOIN memory_episodicmemory AS later ON later.id = (SELECT id FROM memory_episodicmemory"
     " WHERE possibly_supersedes_id = newer.id ORDER BY is_deleted, id DESC LIMIT 1))"
-)
-# A moment read as text is not turned into a datetime by the driver, row by row.
-_EPISODES = (
-    f"{_NEWER} SELECT episode.id, importance, CAST(created_at AS text), text, conversation_id, tags,"  # noqa: S608
-    " newer.told FROM memory_episodicmemory AS episode LEFT JOIN newer ON newer.id = episode.id"
+    f" SELECT {_COLUMNS}, told FROM newer JOIN memory_episodicmemory AS episode USING (id)"
     " WHERE +home_id = %s AND NOT episode.is_deleted"
-    " AND (episode.id IN ({places}) OR episode.id IN (SELECT id FROM newer)) ORDER BY episode.id"
 )
 _SESSIONS = (
     "SELECT conversation_id, id FROM memory_episodicmemory"
@@ -60,11 +62,20 @@ _FACTS = "SELECT id, key, value FROM memory_semanticmemory"
 
 def pool_read(home: Workspace, found: Candidates, *, query: str, now: dt.datetime) -> Pool:
     """The live episodes among these candidates, and those that may replace one of them."""
-    ids = [hit.object_id for hit in found.hits]
-    rows = _select(_EPISODES, home, ids, times=2)
+    rows = _with_newer(home, _select(_EPISODES, home, [hit.object_id for hit in found.hits]))
     sessions = _sessions_read(home, [row[4] for row in rows])
     told = [dt.datetime.fromisoformat(row[2]) for row in rows]
     return pool_of(rows, told, sessions, found, query=query, now=now)
+
+
+def _with_newer(home: Workspace, found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows as `pool_of` reads them. What may replace one is asked for only where there is such a row."""
+    rows = {row[0]: (*row[:-1], None) for row in found}
+    outdated = [row[0] for row in found if row[-1]]
+    if not outdated:
+        return list(rows.values())
+    rows |= {row[0]: row for row in _select(_NEWER, home, outdated, then=[home.pk])}
+    return [rows[pk] for pk in sorted(rows)]
 
 
 def pool_of(
@@ -156,11 +167,13 @@ def rows_read(model: type[R], home: Workspace, ids: Iterable[int]) -> dict[int, 
     """
     shape = _shape(model)
     found = [list(values) for values in _read(shape.select, home, ids)]
+    here = connections[DEFAULT_DB_ALIAS]  # behind `connection` every look at it is another
     for values in found:
         for place, column, converters in shape.converted:
-            for convert in converters:
-                values[place] = convert(values[place], column, connection)
-    rows = [model.from_db(connection.alias, shape.names, values) for values in found]
+            if values[place] is not None:
+                for convert in converters:
+                    values[place] = convert(values[place], column, here)
+    rows = [model.from_db(here.alias, shape.names, values) for values in found]
     return {row.pk: row for row in rows}
 
 
@@ -197,14 +210,14 @@ def _read(select: str, home: Workspace, ids: Iterable[int]) -> list[tuple[Any, .
 
 
 def _select(
-    statement: str, home: Workspace, asked: Sequence[Any], *, times: int = 1
+    statement: str, home: Workspace, asked: Sequence[Any], *, then: Sequence[Any] = ()
 ) -> list[tuple[Any, ...]]:
-    """Rows of a statement that has the home and the asked values in `times` places."""
+    """Rows of a statement over the home and the asked values, and over what comes `then`."""
     if not asked:
         return []
     places = ", ".join(["%s"] * len(asked))
     with connection.cursor() as cursor:
-        cursor.execute(statement.format(places=places), [home.pk, *asked] * times)
+        cursor.execute(statement.format(places=places), [home.pk, *asked, *then])
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 

@@ -22,6 +22,8 @@ Texts = NDArray[np.object_]
 
 def newer_rows(ids: Ids, supersedes: Ids) -> dict[int, int]:
     """By the id of a row the latest of the pool that may replace it."""
+    if not supersedes.any():
+        return {}
     known = set(ids.tolist())
     pairs = sorted(zip(ids.tolist(), supersedes.tolist(), strict=True))
     return {old: new for new, old in pairs if old in known}
@@ -31,6 +33,8 @@ def newer_first(picked: Sequence[int], newer: Mapping[int, int], asked_for: Mapp
     """Rows with the last of those that may replace them put before them: a changed fact is never told by an
     old row alone. A row that is asked for itself stands first.
     """
+    if not newer:
+        return list(picked)
     chosen, told = set(picked), dict[int, None]()
     for pk in picked:
         line = _line(pk, newer)
@@ -54,10 +58,13 @@ def asked_for(ids: Ids, supersedes: Ids, texts: Texts, *, held: Flags, terms: Se
     """Whether a question names what a row is about and the one that may replace it is not: a number in it
     (POL-358, a day), or another subject. A state that is over ("I work at Google") is never asked for alone.
     """
+    flags = np.zeros(len(ids), dtype=np.bool_)
+    newer = newer_rows(ids, supersedes)
+    if not newer:
+        return flags
     places = {pk: place for place, pk in enumerate(ids.tolist())}
     has_digit = np.array([any(map(str.isdigit, term.text)) for term in terms], dtype=np.bool_)
-    flags = np.zeros(len(ids), dtype=np.bool_)
-    for old, new in newer_rows(ids, supersedes).items():
+    for old, new in newer.items():
         only_old = held[places[old]] & ~held[places[new]]
         if not only_old.any():
             continue

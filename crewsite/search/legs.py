@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
 
 from django.db import DatabaseError
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from crewsite.search.vector_index.collection import CollectionIndex
 
 logger = logging.getLogger(__name__)
+
+_NOT_FOUND: Final[tuple[float | None, bool]] = (None, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +137,11 @@ def _hits(leg: VectorLeg, words: tuple[KeywordHit, ...]) -> tuple[Hit, ...]:
         cosines |= leg.index.cosines(leg.embedding.vector, missing)
     # The heaviest has all terms, if any has: what it weighs is the measure of the others.
     top = words[0].score if words else 1.0
-    keyword = {hit.object_id: hit.score / top if top > 0.0 else 1.0 for hit in words}
-    complete = {hit.object_id for hit in words if hit.all_terms}
-    hits = [
-        Hit(object_id, cosines.get(object_id), keyword.get(object_id), object_id in complete)
-        for object_id in {**cosines, **keyword}
-    ]
-    hits.sort(key=lambda hit: -(VECTOR_WEIGHT * (hit.cosine or 0.0) + KEYWORD_WEIGHT * (hit.keyword or 0.0)))
-    return tuple(hits)
+    found = {pk: (score / top if top > 0.0 else 1.0, is_whole) for pk, score, is_whole in words}
+    placed: list[tuple[float, Hit]] = []
+    for pk in {**cosines, **found}:
+        cosine, (keyword, is_whole) = cosines.get(pk), found.get(pk, _NOT_FOUND)
+        mix = VECTOR_WEIGHT * (cosine or 0.0) + KEYWORD_WEIGHT * (keyword or 0.0)
+        placed.append((mix, Hit(pk, cosine, keyword, is_whole)))
+    placed.sort(key=itemgetter(0), reverse=True)
+    return tuple(hit for _, hit in placed)

@@ -33,6 +33,8 @@ _CHUNK: Final = re.compile(
 )
 _EDGES: Final = "-_.'’+#·–—"
 _WORD: Final = re.compile(r"\w+")
+# What parts words in plain ASCII, where cutting there is twice as fast as looking for them.
+_BLANKED: Final = {code: " " for code in range(128) if not _WORD.match(chr(code))}
 _DIGIT: Final = re.compile(r"\d")
 
 # The commonest function words of the languages people are likely to write in. A word that is content in
@@ -137,7 +139,7 @@ def word_set(text: str) -> frozenset[str]:
     """Folded words of a text; a script without spaces gives its pairs of neighbouring characters instead."""
     lowered = text.casefold()
     if lowered.isascii():
-        return frozenset(_WORD.findall(lowered))
+        return frozenset(lowered.translate(_BLANKED).split())
     found: set[str] = set()
     for run in _UNSPACED_RUN.findall(lowered):
         found.update(run[start : start + 2] for start in range(max(1, len(run) - 1)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.db.models import Count
 
+from crewsite.rows import row_insert
 from crewsite.security.constants import EVENTS_CEILING_PER_HOME, EVENTS_IN_FLIGHT_ROWS, EVENTS_KEPT_PER_HOME
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Origin, Source, Surface
@@ -55,15 +56,19 @@ def event_record(
         reason=reason,
         origin=origin,
     )
-    row.save(force_insert=True)
+    row_insert(row)
     _ring_check_on_commit(row)
     return row
 
 
 def events_record_many(rows: Sequence[MemoryEvent]) -> None:
     """Rows made by `event_row`, all of one home, in the caller's transaction: one statement for many."""
+    if len(rows) == 1:
+        row_insert(rows[0])
+    else:
+        MemoryEvent.objects.bulk_create(rows)
     if rows:
-        _ring_check_on_commit(MemoryEvent.objects.bulk_create(rows)[-1])
+        _ring_check_on_commit(rows[-1])
 
 
 def event_row(
@@ -124,12 +129,13 @@ def _ring_check(home_id: int, event_id: int) -> None:
     counted_at, safe_until = _counted.get(home_id, (0, 0))
     if counted_at <= event_id < safe_until:
         return
+    # Before the ceiling, not at it: between the two every write would count.
+    near_ceiling = EVENTS_CEILING_PER_HOME - EVENTS_IN_FLIGHT_ROWS
     rows = MemoryEvent.objects.in_home(home_id).count()
-    if rows > EVENTS_CEILING_PER_HOME:
-        _ring_trim(home_id, over=EVENTS_CEILING_PER_HOME)
+    if rows > near_ceiling:
+        _ring_trim(home_id, over=near_ceiling)
         rows = MemoryEvent.objects.in_home(home_id).count()
-    room = EVENTS_CEILING_PER_HOME - EVENTS_IN_FLIGHT_ROWS - rows
-    _counted[home_id] = (event_id, event_id + max(0, room))
+    _counted[home_id] = (event_id, event_id + max(0, near_ceiling - rows))
 
 
 def _ring_trim(home_id: int, *, over: int) -> int:

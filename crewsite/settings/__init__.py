@@ -270,8 +270,10 @@ CREW_RUNNING_WORK = ["crewsite.jobs.selectors.jobs_running", "crewsite.chat.sele
 CREW_CACHES = [
     "crewsite.security.events.counts_forget",
     "crewsite.embeddings.service.cache_clear",
+    "crewsite.search.counts.forget_all",
     "crewsite.search.vector_index.registry.forget_all",
     "memory.live.forget",
+    "memory.services.room.counts_forget",
 ]
 
 # Inversions: what stands to the right in the import order registers here by dotted path

@@ -75,13 +75,13 @@ class Migration(migrations.Migration):
                 ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('conversation', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='conversations.conversation')),
                 ('home', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='episodic_memories', to='accounts.workspace')),
-                ('possibly_supersedes', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='possibly_superseded_by', to='memory.episodicmemory')),
+                ('possibly_supersedes', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='possibly_superseded_by', to='memory.episodicmemory')),
             ],
             options={
                 'verbose_name': 'episode',
                 'ordering': ['-created_at'],
                 'base_manager_name': 'all_objects',
-                'indexes': [models.Index(fields=['home', 'folded_hash'], name='memory_episodic_folded'), models.Index(condition=models.Q(('is_deleted', False)), fields=['home', 'importance', 'created_at', 'is_deleted'], name='memory_episodic_evict')],
+                'indexes': [models.Index(fields=['home', 'folded_hash'], name='memory_episodic_folded'), models.Index(condition=models.Q(('possibly_supersedes__isnull', False)), fields=['possibly_supersedes'], name='memory_episodic_supersedes'), models.Index(condition=models.Q(('is_deleted', False)), fields=['home', 'importance', 'created_at', 'is_deleted'], name='memory_episodic_evict')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('importance__gte', 0), ('importance__lte', 1)), name='memory_episodic_importance_range')],
             },
             managers=[

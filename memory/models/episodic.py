@@ -42,7 +42,12 @@ class EpisodicMemory(TombstonableRow):
     last_accessed_at = models.DateTimeField(null=True, blank=True)
     access_count = models.PositiveIntegerField(default=0)
     possibly_supersedes = models.ForeignKey(
-        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="possibly_superseded_by"
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="possibly_superseded_by",
+        db_index=False,
     )
 
     objects = LiveManager.from_queryset(EpisodicQuerySet)()
@@ -54,6 +59,12 @@ class EpisodicMemory(TombstonableRow):
         verbose_name = "episode"
         indexes = [
             models.Index(fields=["home", "folded_hash"], name="memory_episodic_folded"),
+            # Of the few rows that have one: every search asks which of its rows are named here.
+            models.Index(
+                fields=["possibly_supersedes"],
+                condition=Q(possibly_supersedes__isnull=False),
+                name="memory_episodic_supersedes",
+            ),
             # With the column of its own condition, without which SQLite reads every row to count them.
             models.Index(
                 fields=["home", "importance", "created_at", "is_deleted"],

@@ -14,6 +14,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from crewsite.embeddings.service import Embedding, embed_document
+from crewsite.rows import row_insert
 from crewsite.search.collections import collection_name
 from crewsite.search.service import (
     document_delete,
@@ -33,6 +34,7 @@ from memory.rules import clamp_importance, importance_refusal, tags_of, text_ref
 from memory.services.gate import gate, refusal_record
 from memory.services.locks import home_locked
 from memory.services.review import review_add
+from memory.services.room import live_rows
 from memory.services.twins import KIND, Twin, twin_find
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ SUMMARY_CHARS = 120
 _HOME_STATE = """
     SELECT (SELECT MIN(id) FROM memory_episodicmemory
             WHERE home_id = %s AND folded_hash = %s AND NOT is_deleted AND id <> %s),
-           (SELECT COUNT(*) FROM memory_episodicmemory WHERE home_id = %s AND NOT is_deleted)
+           (SELECT MAX(id) FROM memory_episodicmemory)
 """
 
 
@@ -98,15 +100,16 @@ def episodic_write(
         return EpisodicResult("refused", None, prepared.code, prepared.message)
     embedding = None if defer_embedding else embed_document(prepared.text)
     with home_locked(home):
-        exact_id, live = _home_state(home, prepared.folded_hash)
+        exact_id, newest_id = _home_state(home, prepared.folded_hash)
         twin = twin_find(home, prepared.text, embedding, told_at=prepared.created_at, exact_id=exact_id)
         if twin is not None and twin.differs_in is None:
             return _dedupe(twin.row, prepared, home=home, origin=origin, now=now, preserve=preserve)
+        live = live_rows(home, newest_id=newest_id)
         if preserve and live >= episodic_max_rows():
             return store_full(prepared, home=home, origin=origin)
         row = new_row(prepared, home=home, origin=origin, author=author)
         row.possibly_supersedes = twin.row if twin else None
-        row.save(force_insert=True)
+        row_insert(row)
         index_put(row, embedding)
         events = [created_event(row, origin)]
         if not preserve:
@@ -332,14 +335,14 @@ def _ask_for_review(row: EpisodicMemory, twin: Twin) -> None:
 
 
 def _home_state(home: Workspace, text_hash: str, *, besides: int = 0) -> tuple[int | None, int]:
-    """(id of a live row with this folded text, number of live rows), read under the lock.
+    """(id of a live row with this folded text, newest id of all homes), read under the lock.
 
     One statement in plain SQL: every write needs both, and the ORM takes longer to build them than they run.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_HOME_STATE, [home.pk, text_hash, besides, home.pk])
-        exact_id, live = cursor.fetchone()
-    return exact_id, live
+        cursor.execute(_HOME_STATE, [home.pk, text_hash, besides])
+        exact_id, newest_id = cursor.fetchone()
+    return exact_id, newest_id or 0
 
 
 def _snapshot(row: EpisodicMemory) -> dict[str, object]:

@@ -18,6 +18,7 @@ from memory.services import episodic, semantic
 from memory.services.documents import document_restore
 from memory.services.gate import gate, refusal_record
 from memory.services.locks import home_locked
+from memory.services.room import counts_forget
 from memory.services.twins import KIND, near_twins
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> R
         row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
         episodic.index_put(row, embedding)
         _record(row, KIND, None, row.text, origin)
+        counts_forget()
         live = EpisodicMemory.objects.filter(home=row.home).count()
         evicted = episodic.evict_over_cap(home=row.home, origin=origin, now=now, keep=(row.pk,), live=live)
         events_record_many(evicted)

@@ -94,17 +94,19 @@ class Fts5Index:
 
 
 def _add(cursor: Any, documents: Sequence[Document]) -> None:
-    rows = [(document.pk, document.text) for document in documents]
-    cursor.executemany("INSERT INTO search_words(rowid, text) VALUES (%s, %s)", rows)
-    rows = [(document.pk, document.text) for document in documents if document.unspaced]
-    cursor.executemany("INSERT INTO search_grams(rowid, text) VALUES (%s, %s)", rows)
+    _for_each(cursor, "INSERT INTO {table}(rowid, text) VALUES (%s, %s)", documents)
 
 
 def _remove(cursor: Any, documents: Sequence[Document]) -> None:
-    rows = [(document.pk, document.text) for document in documents]
-    cursor.executemany("INSERT INTO search_words(search_words, rowid, text) VALUES ('delete', %s, %s)", rows)
-    rows = [(document.pk, document.text) for document in documents if document.unspaced]
-    cursor.executemany("INSERT INTO search_grams(search_grams, rowid, text) VALUES ('delete', %s, %s)", rows)
+    _for_each(cursor, "INSERT INTO {table}({table}, rowid, text) VALUES ('delete', %s, %s)", documents)
+
+
+def _for_each(cursor: Any, statement: str, documents: Sequence[Document]) -> None:
+    unspaced = [document for document in documents if document.unspaced]
+    for table, those in ((schema.WORDS, documents), (schema.GRAMS, unspaced)):
+        if those:
+            rows = [(document.pk, document.text) for document in those]
+            cursor.executemany(statement.format(table=table), rows)
 
 
 def _search(collection: str, terms: tuple[Term, ...], k: int) -> KeywordAnswer:

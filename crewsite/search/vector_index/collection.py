@@ -33,6 +33,8 @@ logger = logging.getLogger(__name__)
 def _seen(base: Base, hidden: set[int], query: Floats, k: int) -> Found:
     """The `k` nearest of a base that are not hidden. Few of the nearest ever are, and asking for as many more
     as could be makes every search of a home that evicts several times slower."""
+    if not hidden:
+        return base.search(query, k)
     for more in (min(len(hidden), k), len(hidden)):
         found = [hit for hit in base.search(query, k + more) if hit[0] not in hidden]
         if len(found) >= k or more == len(hidden):
@@ -66,6 +68,11 @@ class CollectionIndex:
             elif newest > self._seq:
                 self._pull()
         return self
+
+    def read_on(self) -> None:
+        """Take in what was committed since, if the index was read at all."""
+        with self._lock:
+            self._pull()
 
     def in_transaction(self, newest: int) -> CollectionIndex:
         """The same with what the running transaction wrote, which may be rolled back and so never enters the

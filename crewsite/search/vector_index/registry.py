@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from functools import partial
 
 from django.db import connection, transaction
 from django.db.models import Count
@@ -44,7 +43,7 @@ def collection_index(collection: str, signature: str) -> CollectionIndex | None:
     if not connection.in_atomic_block:
         return index.refresh(newest)
     # So that the next transaction finds what this one wrote instead of reading it again.
-    transaction.on_commit(partial(_refresh_quietly, index), robust=True)
+    transaction.on_commit(lambda: _read_on(index), robust=True)
     return index.in_transaction(newest)
 
 
@@ -65,10 +64,9 @@ def _index_of(key: tuple[SpaceKey, str]) -> CollectionIndex:
         return index
 
 
-def _refresh_quietly(index: CollectionIndex) -> None:
-    state = active_state(index.collection)
-    if state is not None and state[0] == index.space and not connection.in_atomic_block:
-        index.refresh(state[1])
+def _read_on(index: CollectionIndex) -> None:
+    if not connection.in_atomic_block:
+        index.read_on()
 
 
 def collections_of(space_id: int) -> dict[str, int]:
