@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.contrib.auth.models import Permission
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -76,23 +74,6 @@ def test_lists_open_search_and_filter(operator: Client, home: Workspace, name: s
     document_replace(model=PreferencesDocument, workspace=home, text="- tea", origin=EXPLICIT)
     assert operator.get(page(name)).status_code == 200
     assert operator.get(page(name), {"q": "wolves"}).status_code == 200
-
-
-@pytest.mark.parametrize("name", ["semanticmemory", "episodicmemory"])
-def test_a_list_takes_the_same_queries_for_many_rows(operator: Client, home: Workspace, name: str) -> None:
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            assert operator.get(page(name)).status_code == 200
-        return len(captured)
-
-    fact(home)
-    episode(home)
-    operator.get(page(name))
-    few = queries()
-    for number in range(30):
-        fact(home, number, key=f"user.number{number}")
-        episode(home, f"Episode number {number} of many")
-    assert queries() == few
 
 
 def test_editing_a_fact_writes_a_new_value_and_keeps_the_old(operator: Client, home: Workspace) -> None:
