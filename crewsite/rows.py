@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Self, TypeVar
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.utils import timezone
 
 RowGuard = Callable[[Any], None]
@@ -83,11 +83,12 @@ def row_insert(row: models.Model) -> None:
     model: building it anew took longer than running it. Sends no signals.
     """
     fields, statement = _insertion(type(row))
-    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
-    with connection.cursor() as cursor:
+    here = connections[DEFAULT_DB_ALIAS]  # behind `connection` every look at it is another
+    values = [field.get_db_prep_save(field.pre_save(row, add=True), here) for field in fields]
+    with here.cursor() as cursor:
         cursor.execute(statement, values)
         row.pk = cursor.fetchone()[0]
-    row._state.adding, row._state.db = False, connection.alias
+    row._state.adding, row._state.db = False, here.alias
 
 
 @cache

@@ -68,8 +68,10 @@ def lesson_search(*, home: Workspace, query: str, limit: int = 20) -> list[Lesso
         query=query,
         k=max(SEARCH_MIN_POOL, SEARCH_POOL_PER_HIT * limit),
     )
-    rows = Lesson.objects.in_home(home).in_bulk([hit.object_id for hit in found.hits])
-    hits = {hit.object_id: hit for hit in found.hits if hit.object_id in rows}
+    # Most of the pool never comes near a place: rows are read of those that do.
+    live = Lesson.objects.in_home(home).filter(pk__in=[hit.object_id for hit in found.hits])
+    known = set(live.values_list("pk", flat=True))
+    hits = {hit.object_id: hit for hit in found.hits if hit.object_id in known}
     cosines = {pk: hit.cosine for pk, hit in hits.items() if hit.cosine is not None}
     words = {pk: hit.keyword for pk, hit in hits.items() if hit.keyword is not None}
     legs = [(VECTOR_WEIGHT, scale01(cosines)), (KEYWORD_WEIGHT, words)]
@@ -77,6 +79,7 @@ def lesson_search(*, home: Workspace, query: str, limit: int = 20) -> list[Lesso
     # A lesson that waits for its vector is not worse than one whose vector says nothing.
     scores |= {pk: score for pk, score in words.items() if pk not in cosines}
     best = sorted(scores, key=lambda pk: (-scores[pk], -pk))[:limit]
+    rows = live.in_bulk(best)
     return [
         LessonHit(
             rows[pk],
@@ -85,4 +88,5 @@ def lesson_search(*, home: Workspace, query: str, limit: int = 20) -> list[Lesso
             cosines.get(pk),
         )
         for pk in best
+        if pk in rows
     ]

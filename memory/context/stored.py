@@ -39,7 +39,14 @@ _kept_block = lru_cache(maxsize=KEPT_BLOCKS)(_harmless)
 
 def stored_line(text: str) -> str:
     """The same on one line: a stored line break cannot begin a line that looks like ours."""
-    return stored_text(" ".join(clean(text).split()))
+    return _kept_line(text) if len(text) <= KEPT_ROW_CHARS else _one_line(text)
+
+
+def _one_line(text: str) -> str:
+    return _harmless(" ".join(clean(text).split()))
+
+
+_kept_line = lru_cache(maxsize=KEPT_ROWS)(_one_line)
 
 
 def _without_citations(text: str) -> str:
