@@ -8,7 +8,9 @@ import sys
 
 
 def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crewsite.settings")
+    from crewsite.cli import settings_for
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings_for(sys.argv[1:]))
     from django.core.management import execute_from_command_line
 
     from crewsite.jobs.errors import MaintenanceInProgress

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # What people type -> the management command. Words not listed pass through, so every Django command
 # works too.
@@ -18,7 +20,23 @@ ALIASES: Final[dict[str, str]] = {
 
 INTERRUPTED: Final = 130  # what a shell says of a command that Ctrl-C ended
 # Commands people wait for, which need no page and no admin: they start in half the time.
-QUICK: Final = frozenset({"chat", "config", "embeddings", "learn", "memory", "status"})
+QUICK: Final = frozenset(
+    {
+        "chat",
+        "config",
+        "consolidate",
+        "doctor",
+        "embeddings",
+        "learn",
+        "login-link",
+        "login_link",
+        "maintenance",
+        "mcp",
+        "memory",
+        "status",
+        "token",
+    }
+)
 # Commands that may work on another site (`--server`).
 ELSEWHERE: Final = frozenset({"chat", "learn", "memory"})
 # Commands that make a site, or do without one.
@@ -64,11 +82,10 @@ def main() -> None:
 
         sys.stdout.write(f"crewsite {metadata.version('crewsite')}\n")
         return
-    name = "crewsite.settings.command" if words[0] in QUICK else "crewsite.settings"
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", name)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings_for(words))
     if _works_elsewhere(words):
         # Nothing is signed here, and a machine without a site is not given a home for it.
-        os.environ.setdefault("CREW_SECRET_KEY", secrets.token_urlsafe(48))
+        _do_without_a_key()
     if problem := _without_a_site(words):
         sys.exit(problem)
     try:
@@ -96,7 +113,7 @@ def _without_a_site(words: list[str]) -> str:
     home = Path(os.environ.get("CREW_HOME", "").strip() or "~/.crewsite").expanduser()
     if words[0] == "completion" or not {"-h", "--help"}.isdisjoint(words):
         if not (home / "keys" / "secret.key").exists():
-            os.environ.setdefault("CREW_SECRET_KEY", secrets.token_urlsafe(48))
+            _do_without_a_key()
         return ""
     if words[0] in PREPARING or _works_elsewhere(words) or os.environ.get("DATABASE_URL", "").strip():
         return ""
@@ -106,6 +123,17 @@ def _without_a_site(words: list[str]) -> str:
     except OSError:
         return ""
     return NO_SITE.format(home)
+
+
+def settings_for(words: Sequence[str]) -> str:
+    """The settings module that a command line runs with."""
+    return "crewsite.settings.command" if words and words[0] in QUICK else "crewsite.settings"
+
+
+def _do_without_a_key() -> None:
+    import secrets
+
+    os.environ.setdefault("CREW_SECRET_KEY", secrets.token_urlsafe(48))
 
 
 def _works_elsewhere(words: list[str]) -> bool:
@@ -137,7 +165,7 @@ def dispatch(words: list[str]) -> int:
 
 def run_command(words: list[str]) -> int:
     import django
-    from django.core.management import execute_from_command_line, get_commands
+    from django.core.management import ManagementUtility, get_commands
     from django.db import DatabaseError
 
     django.setup()
@@ -149,7 +177,9 @@ def run_command(words: list[str]) -> int:
     if words[0] in {*GROUPS, *ALIASES.values()} - PREPARING and _settings_mislead(words[0]):
         return 1
     try:
-        execute_from_command_line(["crew", *words])
+        # Not through `execute_from_command_line`, which sets everything up once more.
+        line = ["crew", *words]
+        ManagementUtility(line).fetch_command(words[0]).run_from_argv(line)
     except MaintenanceInProgress as refusal:
         sys.stderr.write(f"{refusal}\n")
         return 1

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from axes.models import AccessFailureLog
-from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.utils import timezone
 from knox.models import get_digest_token
@@ -160,6 +158,9 @@ def member_add(
 
 def accounts_prune(*, now: datetime | None = None) -> dict[str, int]:
     """Delete expired sessions now; tokens and links a month after they ended, failed logins a month old."""
+    from axes.models import AccessFailureLog
+    from django.contrib.sessions.models import Session
+
     now = now or timezone.now()
     before = now - timedelta(days=EXPIRED_KEEP_DAYS)
     return {

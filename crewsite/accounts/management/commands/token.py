@@ -16,6 +16,7 @@ from crewsite.accounts.services import owner_ensure, token_create, token_revoke
 
 class Command(BaseCommand):
     help = "Creates, lists and revokes API tokens."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="create|list|revoke")

@@ -18,6 +18,7 @@ class Command(BaseCommand):
     help = (
         "Keep everybody from writing for a while, for example to copy or replace the database. Reads go on."
     )
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
