@@ -15,7 +15,7 @@ from crewsite.api.base import PROBLEMS, CrewView, paged
 from crewsite.api.errors import Refused
 from crewsite.api.pagination import NewestFirst
 from crewsite.api.semantic import refuse_others
-from crewsite.api.serializers import QUERY_MAX_CHARS, PageQuery, StrictSerializer, Text, WorkspaceQuery
+from crewsite.api.serializers import QUERY_MAX_CHARS, RowQuery, StrictSerializer, Text, WorkspaceQuery
 from crewsite.security.origin import Source
 from memory.constants import DEFAULT_IMPORTANCE
 from memory.models import EpisodicMemory
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TAGS_SENT_MAX = 100  # over the ten that are kept, so that the answer can name those dropped
 
 
-class EpisodeQuery(PageQuery):
+class EpisodeQuery(RowQuery):
     source = serializers.ChoiceField(  # type: ignore[assignment]  # a field here, not what DRF calls by it
         choices=Source.choices, required=False
     )
@@ -60,6 +60,8 @@ class EpisodeRow(serializers.ModelSerializer[EpisodicMemory]):
             "possibly_supersedes",
             "created_at",
             "updated_at",
+            "deleted_at",
+            "deleted_reason",
         ]
 
 
@@ -127,7 +129,8 @@ class Episodes(CrewView):
     def get(self, request: Request) -> Response:
         """The episodes of the workspace's memory home, the last written first."""
         query = self.query(EpisodeQuery)
-        rows = EpisodicMemory.objects.filter(home=self.workspace.home).select_related("author")
+        rows = EpisodicMemory.all_objects.filter(home=self.workspace.home, is_deleted=query["deleted"])
+        rows = rows.select_related("author")
         filters = {
             "source": ("source", query.get("source")),
             "since": ("created_at__gte", query.get("since")),

@@ -11,14 +11,14 @@ from rest_framework.response import Response
 from crewsite.api import versions
 from crewsite.api.base import PROBLEMS, CrewView, paged
 from crewsite.api.errors import Conflict, Refused
-from crewsite.api.pagination import NewestFirst
+from crewsite.api.pagination import LastDeleted, NewestFirst
 from crewsite.api.semantic import refuse_others
 from crewsite.api.serializers import (
     QUERY_MAX_CHARS,
     LessonAnswer,
     LessonRow,
     LessonWrite,
-    PageQuery,
+    RowQuery,
     StrictSerializer,
     Text,
     WorkspaceQuery,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
 
-class LessonQuery(PageQuery):
+class LessonQuery(RowQuery):
     category = serializers.ChoiceField(choices=Lesson.Category.choices, required=False)
     source = serializers.ChoiceField(  # type: ignore[assignment]  # a field here, not what DRF calls by it
         choices=Source.choices, required=False
@@ -76,9 +76,9 @@ class Lessons(CrewView):
         responses={200: paged(LessonRow), **PROBLEMS},
     )
     def get(self, request: Request) -> Response:
-        """The lessons of a workspace's memory home, the newest first."""
+        """The lessons of a workspace's memory home, the newest first; tombstones the last removed first."""
         query = self.query(LessonQuery)
-        rows = Lesson.objects.in_home(self.workspace.home)
+        rows = Lesson.all_objects.in_home(self.workspace.home).filter(is_deleted=query["deleted"])
         exact: dict[str, Any] = {
             name: query[name] for name in ("category", "source", "scope") if name in query
         }
@@ -86,7 +86,8 @@ class Lessons(CrewView):
             exact["pinned"] = query["pinned"]
         if "q" in query:
             exact["rule__icontains"] = query["q"]
-        return self.page(NewestFirst(), rows.filter(**exact), LessonRow)
+        pages = LastDeleted() if query["deleted"] else NewestFirst()
+        return self.page(pages, rows.filter(**exact), LessonRow)
 
     @extend_schema(
         operation_id="lessons_create",

@@ -31,6 +31,10 @@ class NewestFirst(CursorPagination):
             raise NotFound(self.invalid_cursor_message) from None
 
 
+class LastDeleted(NewestFirst):
+    ordering = ("-deleted_at", "-id")
+
+
 class LatestActivity(NewestFirst):
     ordering = ("-last_activity_at", "-id")
 

@@ -18,7 +18,7 @@ from crewsite.api import versions
 from crewsite.api.base import PROBLEMS, CrewView, paged
 from crewsite.api.errors import Refused
 from crewsite.api.pagination import NewestFirst
-from crewsite.api.serializers import QUERY_MAX_CHARS, PageQuery, StrictSerializer, Text, WorkspaceQuery
+from crewsite.api.serializers import QUERY_MAX_CHARS, RowQuery, StrictSerializer, Text, WorkspaceQuery
 from crewsite.security.origin import Source
 from memory.models import SemanticMemory
 from memory.services import semantic_delete, semantic_write
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
 
-class FactQuery(PageQuery):
+class FactQuery(RowQuery):
     prefix = serializers.CharField(required=False, max_length=100, help_text="Such as pref. or project.site")
     source = serializers.ChoiceField(  # type: ignore[assignment]  # a field here, not what DRF calls by it
         choices=Source.choices, required=False
@@ -62,6 +62,8 @@ class FactRow(serializers.ModelSerializer[SemanticMemory]):
             "valid_from",
             "created_at",
             "updated_at",
+            "deleted_at",
+            "deleted_reason",
         ]
 
 
@@ -93,7 +95,8 @@ class Facts(CrewView):
     def get(self, request: Request) -> Response:
         """The facts of the workspace's memory home, the newest first."""
         query = self.query(FactQuery)
-        rows = SemanticMemory.objects.filter(home=self.workspace.home).select_related("author")
+        rows = SemanticMemory.all_objects.filter(home=self.workspace.home, is_deleted=query["deleted"])
+        rows = rows.select_related("author")
         if "prefix" in query:
             rows = rows.filter(key__startswith=query["prefix"])
         if "source" in query:

@@ -38,6 +38,14 @@ class PageQuery(WorkspaceQuery):
     limit = serializers.IntegerField(required=False, min_value=1, max_value=200, help_text="Rows a page.")
 
 
+class RowQuery(PageQuery):
+    """Of rows that leave a tombstone behind."""
+
+    deleted = serializers.BooleanField(
+        required=False, default=False, help_text="Those removed or superseded instead."
+    )
+
+
 class PreviewQuery(WorkspaceQuery):
     q = serializers.CharField(
         required=False,
@@ -146,6 +154,8 @@ class MessageRow(serializers.ModelSerializer[Message]):
 
 
 class LessonRow(serializers.ModelSerializer[Lesson]):
+    superseded_by = serializers.IntegerField(source="superseded_by_id", allow_null=True)
+
     class Meta:
         model = Lesson
         fields = [
@@ -161,6 +171,9 @@ class LessonRow(serializers.ModelSerializer[Lesson]):
             "times_applied",
             "created_at",
             "updated_at",
+            "deleted_at",
+            "deleted_reason",
+            "superseded_by",
         ]
 
 

@@ -29,6 +29,7 @@ from crewsite.chat.constants import MESSAGE_MAX_CHARS, TURNS_PER_MINUTE
 from crewsite.chat.following import turn_frames, turn_halt, turn_submit, turn_wait
 from crewsite.chat.models import Turn
 from crewsite.chat.payloads import frame_text, injected_rows
+from crewsite.chat.permissions import permissions
 from crewsite.chat.selectors import OPEN_STATES, turn_in
 from crewsite.chat.services import turn_retry, turn_start
 from crewsite.security.origin import Surface
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 AnyResponse = Response | StreamingHttpResponse
 EVENT_STREAM: Final = "text/event-stream"
+CALL_MAX_CHARS: Final = 1_000  # models and agents name their calls as they like
 TURN = OpenApiParameter("turn_id", UUID, OpenApiParameter.PATH)
 
 
@@ -53,8 +55,13 @@ class TurnWrite(StrictSerializer):
         if not text.strip():
             raise serializers.ValidationError("The text is empty.", code="blank")
         if is_command(text):
-            raise serializers.ValidationError("Commands are for chat; other operations of this API do it.")
+            raise serializers.ValidationError("A command goes to `commands` of this conversation.")
         return text
+
+
+class AnswerWrite(StrictSerializer):
+    call = Text(max_length=CALL_MAX_CHARS, trim_whitespace=False, help_text="The `id` of the tool call.")
+    choice = Text(max_length=CALL_MAX_CHARS, trim_whitespace=False, help_text="The `id` of a choice.")
 
 
 class InjectedRow(serializers.Serializer[Any]):
@@ -190,6 +197,24 @@ class TurnStop(TurnView):
         if turn.state not in OPEN_STATES:
             raise Conflict("The answer has ended already.", code="turn_ended")
         async_to_sync(turn_halt)(turn)
+        return Response(TurnAnswer(self.found(conversation, turn_id)).data)
+
+
+class TurnAnswers(TurnView):
+    @extend_schema(
+        operation_id="conversations_turns_answers_create",
+        parameters=[CONVERSATION, TURN],
+        request=AnswerWrite,
+        responses={200: TurnAnswer, **PROBLEMS},
+    )
+    def post(self, request: Request, conversation_id: UUID, turn_id: UUID) -> Response:
+        """Allow or deny a tool call that asks, whichever process it waits in. 409 when it waits no longer."""
+        self.query(StrictSerializer)
+        conversation = self.writable(conversation_id)
+        turn = self.found(conversation, turn_id)
+        given = self.body(AnswerWrite)
+        if not async_to_sync(permissions.answer)(turn.pk, given["call"], given["choice"]):
+            raise Conflict("That tool call no longer waits for an answer.", code="not_asked")
         return Response(TurnAnswer(self.found(conversation, turn_id)).data)
 
 

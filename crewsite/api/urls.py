@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from crewsite.api import (
+    commands,
     conversations,
     docs,
     documents,
@@ -52,8 +53,10 @@ urlpatterns = [
     path("conversations/", conversations.Conversations.as_view()),
     path("conversations/<uuid:conversation_id>", conversations.ConversationDetail.as_view()),
     path("conversations/<uuid:conversation_id>/messages/", conversations.Messages.as_view()),
+    path("conversations/<uuid:conversation_id>/commands", commands.Commands.as_view()),
     path("conversations/<uuid:conversation_id>/turns", turns.Turns.as_view()),
     path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>", turns.TurnDetail.as_view()),
+    path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>/answers", turns.TurnAnswers.as_view()),
     path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>/stop", turns.TurnStop.as_view()),
     path("conversations/<uuid:conversation_id>/turns/<uuid:turn_id>/retry", turns.TurnRetry.as_view()),
     path("jobs/", jobs.Jobs.as_view()),

@@ -182,7 +182,7 @@ def _model(context: ToolContext, argument: str) -> CommandResult:
         return CommandResult(_models_listed())
     named = model_checked(argument)
     if named.choice is None:
-        return CommandResult(f"{named.refusal} `/model` lists what there is.", ok=False)
+        return CommandResult(named.refusal, ok=False)
     conversation_set_model(conversation=context.conversation, model=named.choice.value)
     data = {"model": named.choice.value, "label": named.choice.label}
     said = f"From the next message on: {named.choice.label}."

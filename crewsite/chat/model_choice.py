@@ -112,7 +112,8 @@ def model_checked(text: str) -> Named:
     seconds at most, unless it told lately."""
     choice = model_named(text)
     if choice is None:
-        return Named(None, f"No model is called {text.strip()[:100]}.")
+        known = ", ".join(one.value or DEFAULT for one in model_choices())
+        return Named(None, f"No model is called “{text.strip()[:100]}”. There are: {known}.")
     target = target_of(choice.value) if choice.value else None
     if target is None or target in targets():
         return Named(choice)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from crewsite.llm.constants import ANTHROPIC_VERSION
+from crewsite.llm.constants import ANTHROPIC_VERSION, ENVIRONMENT
 from crewsite.security.text import clean
 
 if TYPE_CHECKING:
@@ -91,10 +91,17 @@ def name_check(target: Target) -> tuple[str, str]:
     if offer.is_known and not is_offered(target.model, offer.models):
         offer = offer_of(target, max_age_s=REFUSAL_AGE_S)
     if not offer.is_known:
-        return "", f"Whether {target.connection} has it is not known: {offer.problem}"
+        return "", f"Whether {_who(target)} has it is not known: {offer.problem}"
     if is_offered(target.model, offer.models):
         return "", ""
-    return f"{target.connection} offers no model {target.model[:100]}. {_instead(target.model, offer)}", ""
+    said = f"{_who(target)} offers no model “{target.model[:100]}”. {_instead(target.model, offer)}"
+    return said[0].upper() + said[1:], ""
+
+
+def _who(target: Target) -> str:
+    return (
+        "the site's endpoint" if target.connection == ENVIRONMENT else f"the endpoint of {target.connection}"
+    )
 
 
 def is_offered(name: str, models: Sequence[str]) -> bool:

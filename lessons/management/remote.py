@@ -17,7 +17,7 @@ from lessons.results import LessonChange, LessonRemoval, LessonResult
 if TYPE_CHECKING:
     from crewsite.accounts.server import Server
 
-FIELDS = ("id", "rule", "negative", "category", "scope", "confidence", "source", "pinned")
+FIELDS = ("id", "rule", "negative", "category", "scope", "confidence", "source", "pinned", "deleted_reason")
 REFUSED = 422
 MISSING = 404
 # The order of prompts is worked out here, from all lessons in force: no home has more.
@@ -39,8 +39,10 @@ class RemoteLessons:
         return LessonResult(answer["outcome"], _row(answer["lesson"]), tuple(answer["superseded"]))
 
     def list(self, *, limit: int, deleted: bool) -> LessonList:
-        if deleted:
-            raise CommandError("--deleted works on the site's own machine only.", returncode=2)
+        if deleted:  # in the order they are told in
+            found = pages(self._server, "/lessons/", limit=ALL_LESSONS, deleted=True)
+            gone = [_row(fields) for fields in found]
+            return LessonList(gone[:limit], len(gone))
         rows = [_row(fields) for fields in pages(self._server, "/lessons/", limit=ALL_LESSONS)]
         # As `LessonQuerySet.by_rank` orders them.
         rows.sort(key=lambda row: (row.updated_at, row.pk), reverse=True)
@@ -71,4 +73,6 @@ class RemoteLessons:
 
 def _row(fields: dict[str, Any]) -> Lesson:
     moments = {name: parse_datetime(fields[name]) for name in ("created_at", "updated_at")}
-    return Lesson(**{name: fields[name] for name in FIELDS}, **moments)
+    return Lesson(
+        **{name: fields[name] for name in FIELDS}, **moments, superseded_by_id=fields["superseded_by"]
+    )

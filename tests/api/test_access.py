@@ -42,15 +42,18 @@ BODIES: dict[str, dict[str, Any]] = {
     "PATCH /lessons/{row_id}": {"pinned": True},
     "POST /conversations/": {},
     "PATCH /conversations/{conversation_id}": {"title": "Harbour"},
+    "POST /conversations/{conversation_id}/commands": {"text": "/help"},
     "POST /conversations/{conversation_id}/turns": {"text": "/help"},
+    "POST /conversations/{conversation_id}/turns/{turn_id}/answers": {"call": "c", "choice": "allow"},
     "PUT /memory/settings": {},
     "POST /embeddings/model": {"model": "/nowhere.gguf"},
     "POST /security/tokens/": {"name": "another"},
 }
 # Where the way is free and the thing itself says no: a command is no message, downloads are forbidden in
-# tests, there is no such model, a queued job has not failed, an answer has ended well.
+# tests, there is no such model, a queued job has not failed, an answer has ended well and asks nobody.
 REFUSALS = {
     "POST /conversations/{conversation_id}/turns": 400,
+    "POST /conversations/{conversation_id}/turns/{turn_id}/answers": 409,
     "POST /conversations/{conversation_id}/turns/{turn_id}/retry": 409,
     "POST /conversations/{conversation_id}/turns/{turn_id}/stop": 409,
     "POST /embeddings/install": 409,

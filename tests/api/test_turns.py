@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def seats(site: Site) -> Iterator[Seat]:
-    return iter(make_seats(site, 11))
+    return iter(make_seats(site, 13))
 
 
 @pytest.fixture
@@ -225,3 +225,34 @@ def test_a_conversation_deleted_while_it_is_answered_is_gone_with_its_turn(site:
     ) == [(0,)]
     assert site.query("SELECT COUNT(*) FROM search_document WHERE text LIKE '%vermilion buoy%'") == [(0,)]
     assert "Traceback" not in site.log
+
+
+def test_a_tool_call_that_asks_is_answered(site: Site, seat: Seat) -> None:
+    site.run("from constance import config\nconfig.CHAT_TOOLS_APPROVED = 'memory_*'")
+    text = '[script:learn rule="Rinse the decks at dawn"]'
+    headers = {"Accept": "text/event-stream"}
+    with client(site, seat) as http, client(site, seat) as other:
+        for choice, state in (("deny", "denied"), ("allow", "running")):
+            with http.stream("POST", "/turns", json={"text": text}, headers=headers) as response:
+                lines = (line for line in response.iter_lines() if line.startswith("data: "))
+                told = (json.loads(line.removeprefix("data: ")) for line in lines)
+                asking = next(item for item in told if item.get("state") == "asking")
+                path = f"/turns/{asking['turn']}/answers"
+                unknown = other.post(path, json={"call": asking["id"], "choice": "perhaps"})
+                assert (unknown.status_code, unknown.json()["code"]) == (409, "not_asked")
+                given = other.post(path, json={"call": asking["id"], "choice": choice})
+                assert (given.status_code, given.json()["state"]) == (200, "running")
+                assert next(item for item in told if item.get("name") == "learn_add")["state"] == state
+                assert list(told)[-1]["finish_reason"] == "stop"
+    found = site.query("SELECT rule FROM lessons_lesson WHERE rule LIKE 'Rinse%'")
+    assert found == [("Rinse the decks at dawn",)]
+
+
+def test_a_slash_command_is_run_in_its_conversation(site: Site, seat: Seat) -> None:
+    with client(site, seat) as http:
+        kept = http.post("/commands", json={"text": "/learn Splice the mainbrace twice"}).json()
+        assert (kept["ok"], kept["data"]["outcome"]) == (True, "inserted")
+        gone = http.post("/commands", json={"text": "/forget mainbrace --all"}).json()
+        assert gone["data"]["forgotten"] == [f"les:{kept['data']['id']}"]
+        assert not http.post("/commands", json={"text": "hello"}).json()["ok"]
+        assert http.get("/messages/").json()["results"] == []

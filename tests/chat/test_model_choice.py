@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation
 
 pytestmark = pytest.mark.django_db
-REFUSED = "environment offers no model nope. It has big, tiny, and 1 more."
+REFUSED = "The site's endpoint offers no model “nope”. It has big, tiny, and 1 more."
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def said(talk: Conversation, text: str) -> str:
 
 
 def test_a_model_that_the_endpoint_lacks_is_refused_in_chat(server: LlmServer, talk: Conversation) -> None:
-    assert said(talk, "/model nope") == f"{REFUSED} `/model` lists what there is."
+    assert said(talk, "/model nope") == REFUSED
     talk.refresh_from_db()
     assert talk.model == ""
     assert said(talk, "/model tiny") == "From the next message on: tiny."
@@ -62,7 +62,7 @@ def test_a_model_that_the_endpoint_lacks_is_refused_in_chat(server: LlmServer, t
 def test_without_a_list_any_name_is_taken_with_a_warning(server: LlmServer, talk: Conversation) -> None:
     server.models = None
     told = said(talk, "/model nope")
-    assert told.startswith("From the next message on: nope. Whether environment has it is not known")
+    assert told.startswith("From the next message on: nope. Whether the site's endpoint has it is not known")
     talk.refresh_from_db()
     assert talk.model == "nope"
     assert "Not told by environment" in said(talk, "/model")

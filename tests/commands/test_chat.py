@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,11 @@ from tests.commands.conftest import ROOT, Crew
 if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
     from tests.site import Site
+
+
+NEWLINE = "\n"
+NUMBER = re.compile(r"\d+")
+OF_ITS_DOOR = re.compile(r".*reply_options.*\n")  # a terminal is told how to answer there
 
 
 @pytest.fixture(params=["here", "there"])
@@ -138,8 +144,8 @@ def asks(here: Crew) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("asks")
-def test_a_person_is_asked_before_a_tool_runs(here: Crew) -> None:
-    terminal = Terminal(here)
+def test_a_person_is_asked_before_a_tool_runs(crew: Crew) -> None:
+    terminal = Terminal(crew)
     try:
         terminal.wait_for("> ")
         terminal.type('[script:learn rule="Always water the plants"]')
@@ -154,8 +160,33 @@ def test_a_person_is_asked_before_a_tool_runs(here: Crew) -> None:
 
 
 @pytest.mark.usefixtures("asks")
-def test_without_a_person_a_tool_that_asks_is_denied(here: Crew) -> None:
-    done = here("chat", '[script:learn rule="Never water the cat"]')
+def test_without_a_person_a_tool_that_asks_is_denied(crew: Crew) -> None:
+    done = crew("chat", '[script:learn rule="Never water the cat"]')
     assert done.returncode == 0
     assert "nobody is here to allow it" in done.stderr
-    assert "Never water the cat" not in here("learn", "list").stdout
+    assert "Never water the cat" not in crew("learn", "list").stdout
+
+
+def test_commands_say_the_same_here_and_on_another_site(here: Crew, there: Crew) -> None:
+    """As the same person, in a conversation each, with a row each to forget."""
+    told = []
+    for crew, word in ((here, "sextant"), (there, "astrolabe")):
+        begun = json.loads(crew("chat", "[script:stream n=1]", "--json").stdout)["conversation"]
+        lines = (
+            f"/learn Oil the {word} in May",
+            f"/recall {word}",
+            "/context",
+            f"/forget {word}",
+            f"/forget {word} --all",
+            f"/forget {word}",
+            "/model nope",
+        )
+        said = [crew("chat", line, "--conversation", begun) for line in lines]
+        texts = [f"{done.stdout}{done.stderr.partition(NEWLINE)[2]}".replace(word, "WORD") for done in said]
+        told.append([OF_ITS_DOOR.sub("", NUMBER.sub("N", text)) for text in texts])
+    assert told[0] == told[1]
+    assert "Lesson saved" in told[0][0]
+    assert "critical_rules" in told[0][2]
+    assert "Is it this?" in told[0][3]
+    assert "Forgotten" in told[0][4]
+    assert "offers no model “nope”" in told[0][6]

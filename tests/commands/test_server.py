@@ -24,7 +24,7 @@ def rows(site: Site) -> None:
     site.run(
         "from crewsite.accounts.models import Workspace\n"
         "from crewsite.accounts.console import cli_origin\n"
-        "from lessons.services import lesson_write\n"
+        "from lessons.services import lesson_delete, lesson_write\n"
         "from memory.services import document_replace, episodic_delete, episodic_write, semantic_write\n"
         "from memory.models import PreferencesDocument\n"
         "home, origin = Workspace.objects.get(slug='default'), cli_origin()\n"
@@ -35,6 +35,9 @@ def rows(site: Site) -> None:
         "episodic_delete(row=gone.row, origin=origin, reason='told so')\n"
         "lesson_write(home=home, rule='always use pytest', origin=origin)\n"
         "lesson_write(home=home, rule='sign every commit', origin=origin, pinned=True)\n"
+        "for rule in ('brew tea first', 'brew tea first, then coffee', 'whistle while deploying'):\n"
+        "    last = lesson_write(home=home, rule=rule, origin=origin).row\n"
+        "lesson_delete(row=last, origin=origin, reason='removed')\n"
         "document_replace(model=PreferencesDocument, workspace=home, text='Tea at four.', origin=origin)\n"
     )
 
@@ -42,6 +45,10 @@ def rows(site: Site) -> None:
 READ = [
     ("memory", "list"),
     ("memory", "list", "--kind", "semantic", "--json"),
+    ("memory", "list", "--deleted"),
+    ("memory", "list", "--deleted", "--json"),
+    ("learn", "list", "--deleted"),
+    ("learn", "list", "--deleted", "--limit", "1", "--json"),
     ("memory", "explain", "sem:pref.editor"),
     ("memory", "explain", "doc:preferences", "--json"),
     ("memory", "audit", "epi:2", "--json"),
@@ -151,12 +158,6 @@ def test_lessons_are_taught_refused_removed_and_restored(over_api: Callable[...,
     assert over_api("learn", "remove", "deploy on friday").returncode == 1
     back = over_api("learn", "restore", taught["citation"])
     assert back.stdout.startswith(f"changed {taught['citation']}")
-
-
-def test_what_only_the_sites_machine_can_do_is_bad_usage(over_api: Callable[..., Told]) -> None:
-    done = over_api("learn", "list", "--deleted")
-    assert done.returncode == 2
-    assert "own machine" in done.stderr
 
 
 def test_an_unreachable_site_a_bad_token_and_a_page_that_is_none_are_one_line(

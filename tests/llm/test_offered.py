@@ -47,11 +47,11 @@ def test_the_list_is_the_endpoints_own_and_asked_for_once(server: LlmServer, pro
 def test_a_name_that_is_not_listed_is_refused_with_what_is_near(server: LlmServer) -> None:
     assert name_check(target(server)) == ("", "")
     refusal, warning = name_check(target(server, "tiny-3"))
-    assert refusal == "house offers no model tiny-3. Did you mean tiny-2, tiny?"
+    assert refusal == "The endpoint of house offers no model “tiny-3”. Did you mean tiny-2, tiny?"
     assert not warning
     assert (
         name_check(target(server, "nope"))[0]
-        == "house offers no model nope. It has big, tiny, tiny-2, and 1 more."
+        == "The endpoint of house offers no model “nope”. It has big, tiny, tiny-2, and 1 more."
     )
 
 
@@ -77,12 +77,18 @@ def test_without_a_list_nothing_is_refused_and_the_reason_is_told(
     server: LlmServer, models: list[str] | None, key: str, why: str
 ) -> None:
     server.models = models
-    assert name_check(target(server, "nope", key=key)) == ("", f"Whether house has it is not known: {why}")
+    assert name_check(target(server, "nope", key=key)) == (
+        "",
+        f"Whether the endpoint of house has it is not known: {why}",
+    )
 
 
 def test_an_endpoint_that_is_away_is_no_reason_to_refuse() -> None:
     gone = Target("house", "house", "openai", "nope", "http://127.0.0.1:9/v1", "")
-    assert name_check(gone) == ("", "Whether house has it is not known: it cannot be reached.")
+    assert name_check(gone) == (
+        "",
+        "Whether the endpoint of house has it is not known: it cannot be reached.",
+    )
 
 
 def test_a_tag_and_a_date_may_be_left_out() -> None:
@@ -98,5 +104,5 @@ def test_a_role_is_not_given_to_a_model_that_the_endpoint_lacks(
 ) -> None:
     settings.CREW_LLM_BASE_URL, settings.CREW_LLM_MODEL, settings.CREW_LLM_API_KEY = server.url, "big", KEY
     roles_save(roles={"smol": "tiny"})
-    with pytest.raises(ValidationError, match="environment offers no model nope"):
+    with pytest.raises(ValidationError, match="endpoint offers no model “nope”"):
         roles_save(roles={"smol": "nope"})

@@ -34,11 +34,6 @@ class Told:
 class ChatDoor(Protocol):
     """Raises CommandError where nothing can go on, such as without an answer from the site."""
 
-    @property
-    def asks_at(self) -> str:
-        """Where a person answers a tool call that asks; empty: here."""
-        ...
-
     def open(self, *, conversation: str, mode: str, model: str) -> Opened:
         """Continue this conversation, or begin one when it is empty."""
         ...

@@ -46,10 +46,6 @@ class LocalChat:
         self._starting: asyncio.Future[tuple[Turn, bool]] | None = None
         self.conversation: Conversation
 
-    @property
-    def asks_at(self) -> str:
-        return ""
-
     def open(self, *, conversation: str, mode: str, model: str) -> Opened:
         name = _model(model) if model else None
         if not conversation:

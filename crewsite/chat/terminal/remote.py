@@ -1,10 +1,13 @@
-"""Chatting on another site over its REST API: turns as a stream of events, and the slash commands that
-there are operations for."""
+"""Chatting on another site over its REST API: turns as a stream of events, slash commands and answers to tool
+calls as operations of their own."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from django.core.management.base import CommandError
@@ -18,8 +21,7 @@ from crewsite.accounts.server import (
     refuse_problem,
     unreachable,
 )
-from crewsite.chat.commands import NEGATIVE, is_command
-from crewsite.chat.constants import MEMORY_HITS
+from crewsite.chat.commands import is_command
 from crewsite.chat.terminal.door import Opened, Told
 
 if TYPE_CHECKING:
@@ -29,17 +31,6 @@ if TYPE_CHECKING:
     from crewsite.chat.payloads import Frame
 
 EVENTS: Final = "text/event-stream"
-MODES: Final = {"/incognito": "incognito", "/temporary": "temporary", "/persistent": "persistent"}
-USAGE: Final = (
-    "/remember TEXT",
-    f"/learn RULE [{NEGATIVE} WHAT NOT TO DO]",
-    "/recall QUERY",
-    "/memory stats",
-    *MODES,
-    "/model NAME",
-    "/new",
-    "/help",
-)
 
 
 class RemoteChat:
@@ -49,11 +40,6 @@ class RemoteChat:
         self._server = server
         self._conversation: dict[str, Any] = {}
         self._turn = ""
-
-    @property
-    def asks_at(self) -> str:
-        """The API has no operation for the answer to a tool call."""
-        return f"{self._server.url}/chat/{self._conversation['id']}/"
 
     def open(self, *, conversation: str, mode: str, model: str) -> Opened:
         changes = {name: value for name, value in (("mode", mode), ("model", model)) if value}
@@ -72,65 +58,18 @@ class RemoteChat:
 
     def _call(self, method: str, path: str, *, body: Any = None, **query: Any) -> Any:
         """A conversation has its workspace: none is named."""
-        server = type(self._server)(self._server.url, self._server.token)
-        return api_call(server, method, path, body=body, **query)
+        return api_call(replace(self._server, workspace=""), method, path, body=body, **query)
 
     def is_command(self, text: str) -> bool:
         return is_command(text)
 
     def command(self, text: str) -> Told:
-        name, _, argument = text.strip().partition(" ")
+        path = f"/conversations/{self._conversation['id']}/commands"
         try:
-            return self._command(name.lower(), argument.strip())
+            told = self._call("POST", path, body={"text": text})
         except Refusal as refusal:
             return Told(str(refusal), ok=False, data={"code": refusal.code})
-
-    def _command(self, name: str, argument: str) -> Told:
-        if name in MODES:
-            return self._changed("mode", MODES[name])
-        if name == "/model" and argument:
-            return self._changed("model", "" if argument == "default" else argument)
-        if name == "/new":
-            kept = {field: self._conversation[field] for field in ("mode", "model", "project")}
-            made = self._in_workspace("POST", "/conversations/", body=kept)
-            return Told("A new conversation is open.", data={"conversation": made["id"]})
-        if name == "/memory":
-            layers = self._in_workspace("GET", "/memory/stats")["layers"]
-            rows = [
-                f"{layer}: {count['live']}, {count['deleted']} deleted" for layer, count in layers.items()
-            ]
-            return Told("\n".join(rows))
-        if name == "/help" or not argument:
-            return Told("\n".join(USAGE), ok=name == "/help")
-        return self._with_memory(name, argument)
-
-    def _with_memory(self, name: str, argument: str) -> Told:
-        mode = self._conversation["mode"]
-        if name == "/recall":
-            if mode == "temporary":
-                return Told("This conversation is temporary: memory is not read in it.", ok=False)
-            found = self._in_workspace("GET", "/memory/search", q=argument, limit=MEMORY_HITS)
-            lines = [f"- {hit['text']} [{hit['citation']}]" for hit in found["hits"]]
-            return Told("\n".join(lines) or "Memory holds nothing about this.", data=found)
-        if name not in {"/remember", "/learn"}:
-            return Told(f"{name} works on the page or without --server. Here: {', '.join(USAGE)}", ok=False)
-        if mode != "persistent":
-            return Told(f"This conversation is {mode}: nothing is written to memory.", ok=False)
-        if name == "/remember":
-            kept = self._in_workspace("POST", "/memory/episodic/", body={"text": argument})
-            return Told(f"Saved: “{kept['episode']['text']}” [epi:{kept['episode']['id']}]", data=kept)
-        rule, _, negative = argument.partition(NEGATIVE)
-        body = {"rule": rule.strip(), "negative": negative.strip()}
-        kept = self._in_workspace("POST", "/lessons/", body=body)
-        return Told(f"Kept: “{kept['lesson']['rule']}” [les:{kept['lesson']['id']}]", data=kept)
-
-    def _changed(self, name: str, value: str) -> Told:
-        path = f"/conversations/{self._conversation['id']}"
-        self._conversation = self._call("PATCH", path, body={name: value})
-        return Told(f"From the next message on: {value or 'default'}.", data={name: value})
-
-    def _in_workspace(self, method: str, path: str, *, body: Any = None, **query: Any) -> Any:
-        return self._call(method, path, body=body, workspace=self._conversation["workspace"], **query)
+        return Told(told["text"], told["ok"], told["data"])
 
     async def ask(self, text: str) -> AsyncIterator[Frame]:
         import httpx
@@ -156,7 +95,10 @@ class RemoteChat:
         self._turn = ""
 
     async def answer(self, item: Frame, choice: str) -> None:
-        return None
+        path = f"/conversations/{self._conversation['id']}/turns/{item['turn']}/answers"
+        body = {"call": item["id"], "choice": choice}
+        with contextlib.suppress(Refusal):  # it waits no longer, and the stream says what became of it
+            await asyncio.to_thread(self._call, "POST", path, body=body)
 
     async def stop(self) -> Frame | None:
         turn, self._turn = self._turn, ""

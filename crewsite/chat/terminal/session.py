@@ -104,9 +104,6 @@ class Session:
 
     async def _ask_person(self, item: Frame, about: str) -> None:
         """Without a person at a terminal the answer is no."""
-        if place := self._door.asks_at:
-            self._tell(f"{about}: waits for an answer at {place}")
-            return
         choices = item["choices"]
         refusal = next((choice["id"] for choice in choices if not choice["allows"]), "")
         if not self._has_person:
