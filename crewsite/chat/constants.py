@@ -46,6 +46,7 @@ TOOL_ARGUMENTS_MAX_CHARS: Final = 16_000  # kept with the message and sent again
 # time, so more would only wait; tools have their own, because one of them may sit for its whole 30 s.
 DATABASE_THREADS: Final = 4
 TOOL_THREADS: Final = 8
+CONNECTION_AGE_S: Final = 5.0  # how long such a thread goes on with a connection to a file
 
 # Tools that only read. Every other one counts as a write and is refused where a conversation writes no
 # memory.

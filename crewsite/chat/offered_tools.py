@@ -7,6 +7,8 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 from django.conf import settings
@@ -15,7 +17,7 @@ from pydantic_ai import RunContext, Tool, ToolFailed, ToolReturn
 
 from crewsite.chat.constants import TOOL_TIMEOUT_S
 from crewsite.chat.threads import in_tool_thread
-from crewsite.chat.tool_rules import Rule, refused, rule_for, shortened
+from crewsite.chat.tool_rules import Rule, Rules, refused, shortened
 from crewsite.llm.constants import TOOL_RETRIES
 from crewsite.security.redaction import redact
 
@@ -34,8 +36,9 @@ def offered_tools(context: ToolContext, ask: Ask | None = None) -> list[Tool[Non
     """Those that the site's rules approve, and with somebody to `ask` those that no rule names. Reads the
     database."""
     tools: list[Tool[None]] = []
+    rules = Rules.live()
     for function in map(import_string, settings.CHAT_TOOLS):
-        rule = rule_for(function.__name__)
+        rule = rules.of(function.__name__)
         if rule == Rule.APPROVED:
             tools.append(offered_tool(function, context))
         elif rule == Rule.ASK and ask is not None:
@@ -52,12 +55,8 @@ def _asking(tool: Tool[None], ask: Ask) -> Tool[None]:
             raise ToolFailed(NOT_ALLOWED)
         return await call(**arguments)
 
-    first = inspect.Parameter("run", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=RunContext[None])
-    given = inspect.signature(call).parameters.values()
-    asked.__doc__ = call.__doc__
-    asked.__signature__ = inspect.Signature([first, *given])  # type: ignore[attr-defined]
-    asked.__annotations__ = {**call.__annotations__, "run": RunContext[None]}
-    return Tool(asked, takes_ctx=True, name=tool.name, max_retries=TOOL_RETRIES, include_return_schema=False)
+    schema = replace(tool.function_schema, function=asked, takes_ctx=True)
+    return _tool(asked, tool.name, schema)
 
 
 def offered_tool(function: ToolFunction, context: ToolContext) -> Tool[None]:
@@ -71,15 +70,30 @@ def offered_tool(function: ToolFunction, context: ToolContext) -> Tool[None]:
         result = await _limited(function, context, arguments)
         return ToolReturn(return_value=shortened(redact(result.text).text), metadata=result.data)
 
+    return _tool(call, name, replace(_schema(function), function=call))
+
+
+def _tool(call: Callable[..., Awaitable[Any]], name: str, schema: Any) -> Tool[None]:
+    return Tool(
+        call, name=name, max_retries=TOOL_RETRIES, include_return_schema=False, function_schema=schema
+    )
+
+
+@cache
+def _schema(function: ToolFunction) -> Any:
+    """What the model sees of a function. Reading it off takes milliseconds, and it never changes."""
+
+    async def call(**_: Any) -> None: ...
+
     hints = get_type_hints(function)
     parameters = list(inspect.signature(function).parameters.values())[1:]
-    call.__name__ = name
+    call.__name__ = function.__name__
     call.__doc__ = function.__doc__
     call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]) for p in parameters]
     )
     call.__annotations__ = {p.name: hints[p.name] for p in parameters}
-    return Tool(call, takes_ctx=False, name=name, max_retries=TOOL_RETRIES, include_return_schema=False)
+    return Tool(call, takes_ctx=False).function_schema
 
 
 async def _limited(function: ToolFunction, context: ToolContext, arguments: dict[str, Any]) -> ToolResult:

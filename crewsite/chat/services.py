@@ -162,16 +162,16 @@ def turns_save(drafts: Sequence[Draft]) -> set[UUID]:
     by_turn = {draft.turn_id: draft for draft in drafts}
     with transaction.atomic():
         running = Turn.objects.filter(pk__in=by_turn, state=Turn.State.RUNNING, runner=process_owner())
-        ours = dict(running.values_list("pk", "first_token_at"))
-        Turn.objects.filter(pk__in=ours).update(heartbeat_at=timezone.now())
-        for turn_id, first_token_at in ours.items():
+        ours = list(running.values_list("pk", "first_token_at", "assistant_message"))
+        Turn.objects.filter(pk__in=[turn_id for turn_id, _, _ in ours]).update(heartbeat_at=timezone.now())
+        for turn_id, first_token_at, message_id in ours:
             draft = by_turn[turn_id]
             if first_token_at is None and draft.first_token_at is not None:
                 Turn.objects.filter(pk=turn_id).update(first_token_at=draft.first_token_at)
-            Message.objects.filter(answered_turn=turn_id).update(
+            Message.objects.filter(pk=message_id).update(
                 content=clean(draft.text), tool_calls=list(draft.tool_calls)
             )
-    return set(by_turn) - set(ours)
+    return set(by_turn) - {turn_id for turn_id, _, _ in ours}
 
 
 def turn_finish(

@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
+from django.db import connection
 
-from crewsite.chat.constants import DATABASE_THREADS, TOOL_THREADS
+from crewsite.chat.constants import CONNECTION_AGE_S, DATABASE_THREADS, TOOL_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +17,16 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_database = ThreadPoolExecutor(DATABASE_THREADS, thread_name_prefix="chat-rows")
-_tools = ThreadPoolExecutor(TOOL_THREADS, thread_name_prefix="chat-tools")
+
+def keep_connection() -> None:
+    """Opening the file and preparing its statements anew would cost a busy thread as much as its queries. A
+    server would be left with a session for each idle thread."""
+    if connection.vendor == "sqlite":
+        connection.settings_dict = {**connection.settings_dict, "CONN_MAX_AGE": CONNECTION_AGE_S}
+
+
+_database = ThreadPoolExecutor(DATABASE_THREADS, "chat-rows", initializer=keep_connection)
+_tools = ThreadPoolExecutor(TOOL_THREADS, "chat-tools", initializer=keep_connection)
 
 
 async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -3,6 +3,7 @@ result may be. Loads no model library."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
@@ -23,12 +24,21 @@ class Rule(StrEnum):
     ASK = "ask"
 
 
-def rule_for(name: str) -> Rule:
-    """By the live settings. What is denied stays so, whatever approves it; what neither names asks the
-    person."""
-    if _listed(name, config.CHAT_TOOLS_DENIED):
-        return Rule.DENIED
-    return Rule.APPROVED if _listed(name, config.CHAT_TOOLS_APPROVED) else Rule.ASK
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is denied stays so, whatever approves it; what neither names asks the person."""
+
+    denied: str
+    approved: str
+
+    @classmethod
+    def live(cls) -> Rules:
+        return cls(config.CHAT_TOOLS_DENIED, config.CHAT_TOOLS_APPROVED)
+
+    def of(self, name: str) -> Rule:
+        if _listed(name, self.denied):
+            return Rule.DENIED
+        return Rule.APPROVED if _listed(name, self.approved) else Rule.ASK
 
 
 def _listed(name: str, patterns: str) -> bool:

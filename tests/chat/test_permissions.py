@@ -16,7 +16,7 @@ from crewsite.chat.permissions import Option, ask_person, permissions
 from crewsite.chat.questions import question_answer, question_ask, question_choice, question_give_up
 from crewsite.chat.services import turn_begin, turn_retry, turn_start, turn_stop
 from crewsite.chat.threads import in_database
-from crewsite.chat.tool_rules import Rule, rule_for
+from crewsite.chat.tool_rules import Rule, Rules
 from crewsite.llm.tools import ToolContext
 from tests.chat.client import ChatClient
 from tests.factories import make_conversation
@@ -45,10 +45,10 @@ class Cards:
 @pytest.mark.django_db
 def test_deny_beats_approve_and_what_neither_names_asks() -> None:
     with override_config(CHAT_TOOLS_APPROVED="memory_*, web_read", CHAT_TOOLS_DENIED="memory_remember"):
-        assert rule_for("memory_recall") == Rule.APPROVED
-        assert rule_for("memory_remember") == Rule.DENIED
-        assert rule_for("web_read") == Rule.APPROVED
-        assert rule_for("web_reader") == Rule.ASK
+        assert Rules.live().of("memory_recall") == Rule.APPROVED
+        assert Rules.live().of("memory_remember") == Rule.DENIED
+        assert Rules.live().of("web_read") == Rule.APPROVED
+        assert Rules.live().of("web_reader") == Rule.ASK
 
 
 @pytest.mark.django_db
