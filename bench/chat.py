@@ -44,14 +44,15 @@ class Heard:
     text: str = ""
     delays_ms: list[float] = field(default_factory=list)
     resumed: int = 0
+    stamped: int = 0  # characters up to the end of the last whole stamp
 
     def add(self, text: str) -> None:
         """A piece that arrived just now. A word cut in two counts when its stamp is whole."""
         now = time.monotonic_ns()
-        before = len(STAMP.findall(self.text))
         self.text += text
-        for stamp in STAMP.findall(self.text)[before:]:
-            self.delays_ms.append((now - int(stamp)) / 1e6)
+        for found in STAMP.finditer(self.text, self.stamped):
+            self.delays_ms.append((now - int(found[1])) / 1e6)
+            self.stamped = found.end()
 
     @property
     def is_whole(self) -> bool:
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> Report:
     """`--rows` is for other benchmarks; CREW_BENCH_STREAMS runs fewer streams than the bar's 100."""
     streams = int(os.environ.get("CREW_BENCH_STREAMS", STREAMS))
     with site_and_model(streams) as (site, server, seats):
-        direct = asyncio.run(all_of(direct_stream(server) for _ in range(streams)))
+        direct = asyncio.run(direct_streams(server, streams))
         memory: list[int] = []
         heard: list[Heard] = []
         for number in range(ROUNDS):
@@ -113,18 +114,21 @@ async def all_of(streams: Any) -> list[Heard]:
     return list(await asyncio.gather(*streams))
 
 
-async def direct_stream(url: Any) -> Heard:
+async def direct_streams(url: Any, streams: int) -> list[Heard]:
     """The provider's own client, without the site."""
     import openai
 
+    async with openai.AsyncOpenAI(base_url=url, api_key="any", timeout=ANSWER_WAIT_S) as client:
+        return await all_of(direct_stream(client) for _ in range(streams))
+
+
+async def direct_stream(client: Any) -> Heard:
     heard = Heard()
-    client = openai.AsyncOpenAI(base_url=url, api_key="any", timeout=ANSWER_WAIT_S)
     said = [{"role": "user", "content": "go"}]
-    stream: Any = await client.chat.completions.create(model="stamped", messages=said, stream=True)  # type: ignore[call-overload]
+    stream: Any = await client.chat.completions.create(model="stamped", messages=said, stream=True)
     async for chunk in stream:
         if chunk.choices and chunk.choices[0].delta.content:
             heard.add(chunk.choices[0].delta.content)
-    await client.close()
     return heard
 
 
@@ -171,7 +175,7 @@ def take(heard: Heard, frame: dict[str, Any]) -> bool:
         # A socket that comes back is first told the running answer from its start; offsets say what is known.
         known = len(heard.text) - frame["offset"]
         if known < 0:
-            heard.text = ""
+            heard.text, heard.stamped = "", 0
         heard.add(frame["text"][max(known, 0) :])
     return False
 

@@ -71,7 +71,8 @@ class Site:
     def start(self) -> None:
         command = ["-m", "daphne", "-b", "127.0.0.1", "-p", str(self.port)]
         # As in the Procfile: a hundred sockets that open at once wait for each other to be let in.
-        command += ["--websocket_connect_timeout", "30", "crewsite.asgi:application"]
+        command += ["--no-server-name", "--websocket_connect_timeout", "30", "--verbosity", "0"]
+        command += ["crewsite.asgi:application"]
         with (self.home / "daphne.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, *command], cwd=ROOT, env=self.environment, stdout=log, stderr=log
