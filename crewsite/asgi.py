@@ -7,15 +7,16 @@ import os
 os.umask(0o077)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crewsite.settings")
 
-from django.core.asgi import get_asgi_application  # noqa: E402
+import django  # noqa: E402
 
-http = get_asgi_application()
+django.setup(set_prefix=False)
 
 from channels.routing import ProtocolTypeRouter  # noqa: E402
 
 from crewsite.mcp.http import McpDoor  # noqa: E402
+from crewsite.request_threads import RequestHandler  # noqa: E402
 from crewsite.routing import websockets  # noqa: E402
 from crewsite.startup import start_serving  # noqa: E402
 
-application = ProtocolTypeRouter({"http": McpDoor(http), "websocket": websockets})
+application = ProtocolTypeRouter({"http": McpDoor(RequestHandler()), "websocket": websockets})
 start_serving()

@@ -1,0 +1,129 @@
+"""On which threads requests are answered: that they stay, and that none is used by two at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import connection
+from django.http import HttpResponse
+from django.test import override_settings
+from django.urls import path
+
+from crewsite import request_threads
+from crewsite.request_threads import RequestHandler
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+pytestmark = pytest.mark.django_db(transaction=True)
+held = threading.Event()
+
+
+def where(request: HttpRequest) -> HttpResponse:
+    connection.ensure_connection()
+    return HttpResponse(f"{threading.get_ident()} {id(connection.connection)}")
+
+
+def hold(request: HttpRequest) -> HttpResponse:
+    held.wait(10)
+    return where(request)
+
+
+async def awaited(request: HttpRequest) -> HttpResponse:
+    await asyncio.sleep(0)
+    return HttpResponse("from the loop")
+
+
+urlpatterns = [path("where", where), path("hold", hold), path("awaited", awaited)]
+
+
+@pytest.fixture
+def handler() -> Any:
+    held.clear()
+    with override_settings(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], MIDDLEWARE=[]):
+        yield RequestHandler()
+    held.set()
+
+
+async def ask(handler: RequestHandler, name: str, *, gone: bool = False) -> str:
+    """The answer to one request, of a client that stays or hangs up at once."""
+    said: list[bytes] = []
+    asked = False
+
+    async def receive() -> dict[str, Any]:
+        nonlocal asked
+        if not asked:
+            asked = True
+            return {"type": "http.request", "body": b""}
+        if not gone:
+            await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        said.append(message.get("body", b""))
+
+    scope = {"type": "http", "method": "GET", "path": f"/{name}", "headers": [], "query_string": b""}
+    await handler(scope, receive, send)
+    return b"".join(said).decode()
+
+
+async def at_rest(handler: RequestHandler, threads: int) -> None:
+    for _ in range(500):
+        if len(handler._idle) == threads:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"{len(handler._idle)} threads are idle, not {threads}.")
+
+
+def test_a_later_request_finds_the_thread_and_the_connection_of_an_earlier_one(handler: Any) -> None:
+    async def two() -> tuple[str, str]:
+        first = await ask(handler, "where")
+        await at_rest(handler, 1)
+        return first, await ask(handler, "where")
+
+    first, second = asyncio.run(two())
+    assert first == second
+
+
+def test_a_slow_view_keeps_no_other_request_waiting(handler: Any) -> None:
+    async def both() -> tuple[str, str]:
+        slow = asyncio.create_task(ask(handler, "hold"))
+        await asyncio.sleep(0.05)
+        quick = await ask(handler, "where")
+        held.set()
+        return await slow, quick
+
+    slow, quick = asyncio.run(both())
+    assert slow.split()[0] != quick.split()[0]
+
+
+def test_the_thread_of_a_client_that_hung_up_rests_once_its_view_is_done(handler: Any) -> None:
+    async def hang_up() -> None:
+        leaving = asyncio.create_task(ask(handler, "hold", gone=True))
+        await asyncio.sleep(0.1)
+        assert handler._idle == []
+        held.set()
+        await leaving
+        await at_rest(handler, 1)
+
+    asyncio.run(hang_up())
+
+
+def test_a_view_of_the_loop_is_answered_too(handler: Any) -> None:
+    assert asyncio.run(ask(handler, "awaited")) == "from the loop"
+
+
+def test_no_more_threads_than_meant_stay_after_a_rush(handler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_threads, "IDLE_THREADS", 2)
+
+    async def rush() -> None:
+        asked = [asyncio.create_task(ask(handler, "hold")) for _ in range(5)]
+        await asyncio.sleep(0.1)
+        held.set()
+        await asyncio.gather(*asked)
+        await at_rest(handler, 2)
+
+    asyncio.run(rush())
