@@ -19,6 +19,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.views import ChangeList
 
+from crewsite.admin_dates import hasten_date_links
 from crewsite.security.origin import Origin, Source, Surface
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class SiteChangeList(ChangeList):
             return rows
         except (ValueError, OverflowError) as error:
             raise IncorrectLookupParameters(error) from error
+        hasten_date_links(rows)
         return rows
 
 

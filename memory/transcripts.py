@@ -60,7 +60,7 @@ class TranscriptKind:
             k=pool_size(limit),
             lag=TRANSCRIPT_LAG,
         )
-        rows = _rows(found, workspace.pk, asker)
+        rows = _rows(found, workspace.pk, asker) if found.hits else []
         if not rows:
             return []
         pool = _pool(rows, found, query=query, now=timezone.now())
