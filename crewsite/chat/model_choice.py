@@ -80,7 +80,8 @@ def model_menu(*, current: str = "", ask: bool = False, fresh: bool = False) -> 
     """All that may be picked, with `current` whatever it is. Endpoints are asked only when told to; else what
     they answered last is shown."""
     choices = model_choices()
-    asked = [target for target in targets() if target.is_remote]
+    is_connected = len(choices) > 1
+    asked = [target for target in targets() if target.is_remote] if is_connected else []
     if ask or fresh:
         offers(asked, fresh=fresh)
     known_offers = {target: offer_kept(target) for target in asked}

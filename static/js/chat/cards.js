@@ -1,5 +1,5 @@
 // Tool cards: what a tool was asked and what came of it, with Undo where something was saved.
-import { fromTemplate, make, setIcon, show } from "./dom.js";
+import { byId, fromTemplate, make, setIcon, show } from "./dom.js";
 
 const TOOLS = {
   learn_add: { asks: "Save this lesson?", doing: "Saving a lesson…", done: "Lesson", denied: "Lesson not saved", icon: "lesson" },
@@ -108,7 +108,9 @@ function fillOutcome(card, frame) {
   card.dataset.state = wrote ? "saved" : saved ? "done" : "refused";
   setIcon(card.querySelector(".tool-icon"), saved ? (isLesson ? "lesson" : "bookmark") : "alert");
   card.querySelector(".tool-title").textContent = label;
-  const sentence = asText(frame.result).replace(/^(Lesson saved|Fact saved|Fact already known|Saved|Not saved|Not stored): /, "");
+  const sentence = asText(frame.result)
+    .replace(/^(Lesson saved|Fact saved|Fact already known|Saved|Not saved|Not stored): /, "")
+    .replace(/^“([^”]*)”\.$/, "$1");
   say(card, saved ? data.rule || given(frame.args) || sentence : data.message || sentence);
   const undo = card.querySelector(".tool-undo");
   if (data.outcome === "removed" && data.ids) offerBack(undo, data.ids.map((id) => ({ kind: data.kind, id })));
@@ -146,7 +148,14 @@ export function endCards(scope) {
 function undone(card, title = "Undone") {
   card.dataset.state = "undone";
   card.querySelector(".tool-title").textContent = title;
-  show(card.querySelector(".tool-undo"), false);
+  putAway(card.querySelector(".tool-undo"));
+}
+
+// A button that is gone takes the keyboard with it: the message box is where one goes on.
+function putAway(button) {
+  const hadFocus = button === document.activeElement || (button.disabled && document.activeElement === document.body);
+  show(button, false);
+  if (hadFocus) byId("composer-text")?.focus();
 }
 
 export function markUndone(kind, id) {
@@ -165,7 +174,7 @@ export function markRestored(rows) {
     const card = button.closest(".tool");
     if (card) undone(card, "Remembered again");
     else button.closest(".note").dataset.state = "undone";
-    show(button, false);
+    putAway(button);
     marked = true;
   }
   return marked;

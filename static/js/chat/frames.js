@@ -51,7 +51,7 @@ export function handlers({ connection, unsent, running, picker, notify, settle, 
       if (frame.mode) showMode(frame.mode);
       showModel(frame.model, picker);
       const limits = (frame.degraded ?? []).filter((code) => !code.startsWith("llm_"));
-      byId("limits-badge").title = limits.join(", ");
+      byId("limits-badge").title = limits.map((code) => code.replaceAll("_", " ")).join(", ");
       show(byId("limits-badge"), limits.length > 0);
       if (frame.branch !== undefined && frame.branch !== byId("lines").dataset.branch) reread().then(greet);
       else greet();
