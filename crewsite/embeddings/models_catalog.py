@@ -10,13 +10,16 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """One model. `max_tokens` is the window it was trained for; None takes the default."""
+    """One model. `max_tokens` is the window it was trained for; None takes the default. `url` and `sha256`
+    are those of its published file, if it is downloaded as it is."""
 
     model_id: str
     filename: str
     query_prefix: str = ""
     document_prefix: str = ""
     max_tokens: int | None = None
+    url: str = ""
+    sha256: str = ""
 
     def prefix(self, kind: str) -> str:
         return self.query_prefix if kind == "query" else self.document_prefix
@@ -41,8 +44,12 @@ QWEN3: Final = ModelSpec(
         "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
     ),
     max_tokens=1_024,
+    # Chapter 03, 3.2: 610 MB, from its makers' own GGUF repository.
+    url=("https://huggingface.co/Qwen/Qwen3-Embedding-0.6B-GGUF/resolve/main/Qwen3-Embedding-0.6B-Q8_0.gguf"),
+    sha256="06507c7b42688469c4e7298b0a1e16deff06caf291cf0a5b278c308249c3e439",
 )
 
+DOWNLOADED: Final = QWEN3  # what is installed beside the compact model
 CATALOG: Final[dict[str, ModelSpec]] = {spec.model_id: spec for spec in (COMPACT, QWEN3)}
 
 

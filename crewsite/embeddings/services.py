@@ -87,7 +87,7 @@ def model_path(model: str) -> Path:
         path, remedy = compact_path(), "Run: crew embeddings install"
     elif spec := CATALOG.get(model):
         path = models_folder() / spec.filename
-        remedy = f"Put the GGUF file of {spec.model_id} there."
+        remedy = f"Run: crew embeddings install {spec.model_id}"
     else:
         path = _expanded(model)
         remedy = f"Name a GGUF file, or one of: {', '.join(CATALOG)}."

@@ -30,6 +30,7 @@ CREW_EMBED_MODEL_PATH = env_str("CREW_EMBED_MODEL_PATH")
 CREW_EMBED_BASE_URL = env_str("CREW_EMBED_BASE_URL")
 CREW_EMBED_API_KEY = env_str("CREW_EMBED_API_KEY")
 CREW_EMBED_MODEL = env_str("CREW_EMBED_MODEL")
+CREW_EMBED_MODEL_URL = env_str("CREW_EMBED_MODEL_URL")
 # Another site that commands work on instead of this one.
 CREW_SERVER = env_str("CREW_SERVER").rstrip("/")
 CREW_TOKEN = env_str("CREW_TOKEN")

@@ -13,11 +13,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from crewsite.embeddings.errors import ModelRefused
 from crewsite.embeddings.install import InstallFailed, install_compact
-from crewsite.embeddings.models_catalog import CATALOG, COMPACT
+from crewsite.embeddings.models_catalog import CATALOG, COMPACT, DOWNLOADED
 from crewsite.embeddings.report import embedder_report
 from crewsite.embeddings.service import get_embedder
 from crewsite.embeddings.services import SWITCH_KIND, model_check, vectors_outdate
 from crewsite.embeddings.switching import model_switch
+from crewsite.embeddings.tasks import KIND, model_install
 from crewsite.jobs.console import progress_shown
 from crewsite.security.text import number_of
 
@@ -25,7 +26,7 @@ from crewsite.security.text import number_of
 WAIT_SECONDS: Final = 60.0
 VERBS: Final = {
     "status": "load the model and show what it is, how many vectors there are and how the index stands",
-    "install": "build the compact model from its published weights; does nothing if it is there",
+    "install": "fetch and check a model, the compact one unless named; does nothing if it is there",
     "use": "embed everything with another model; the old one serves until that is done",
     "backfill": "embed what has no vector yet",
     "rebuild": "make search documents, keyword index and index files anew from the rows",
@@ -41,6 +42,16 @@ class Command(BaseCommand):
         made = {name: verbs.add_parser(name, help=text) for name, text in VERBS.items()}
         for verb in made.values():
             verb.add_argument("--json", action="store_true", help="for programs")
+        made["install"].add_argument(
+            "model",
+            nargs="?",
+            default=COMPACT.model_id,
+            choices=list(CATALOG),
+            help="which; default: %(default)s",
+        )
+        made["install"].add_argument(
+            "--url", default="", help=f"another https address of the file of {DOWNLOADED.model_id}"
+        )
         made["use"].add_argument(
             "model", help=f"the path of a GGUF file, compact, or one of: {', '.join(CATALOG)}"
         )
@@ -80,9 +91,14 @@ class Command(BaseCommand):
     def _install(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
         if settings.CREW_SKIP_MODEL_DOWNLOAD:
             raise CommandError("CREW_SKIP_MODEL_DOWNLOAD forbids downloads. Unset it to install the model.")
-        path = install_compact(say=self.stderr.write)
-        data = {"model_id": COMPACT.model_id, "path": str(path)}
-        return data, [f"{COMPACT.model_id} is installed: {path}"]
+        model = options["model"]
+        if model == COMPACT.model_id:
+            path = str(install_compact(say=self.stderr.write))
+            return {"model_id": model, "path": path}, [f"{model} is installed: {path}"]
+        with progress_shown(KIND, "downloading"):
+            path = model_install(model, options["url"])
+        told = [f"{model} is installed: {path}", f"Use it with: crew embeddings use {model}"]
+        return {"model_id": model, "path": path}, told
 
     def _use(self, options: dict[str, Any]) -> tuple[Any, list[str]]:
         if options["check"]:
