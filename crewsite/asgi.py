@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 os.umask(0o077)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crewsite.settings")
+gc.disable()  # until all is loaded: a seventh of the start is spent looking for garbage in it
 
 import django  # noqa: E402
 
@@ -19,4 +21,6 @@ from crewsite.routing import websockets  # noqa: E402
 from crewsite.startup import start_serving  # noqa: E402
 
 application = ProtocolTypeRouter({"http": McpDoor(RequestHandler()), "websocket": websockets})
+gc.freeze()  # what stays as long as the process is not looked through again and again
+gc.enable()
 start_serving()
