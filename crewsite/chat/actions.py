@@ -23,7 +23,7 @@ from crewsite.chat.payloads import (
 )
 from crewsite.chat.permissions import permissions
 from crewsite.chat.runner import runner
-from crewsite.chat.selectors import OPEN_STATES, may_write, running_limit, turn_in
+from crewsite.chat.selectors import OPEN_STATES, may_write, turn_in
 from crewsite.chat.services import turn_retry, turn_start, turns_interrupt
 from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.conversations.branches import versions_of
@@ -117,9 +117,8 @@ class Actions:
             return
         versions = await in_database(versions_of, [turn.user_message])
         hub.publish(self.conversation.pk, branch_frame(turn.conversation, hidden=edited.hidden))
-        item = message_frame(turn.user_message, turn=turn, versions=versions.get(turn.user_message_id))
-        hub.publish(self.conversation.pk, item)
-        await self._submit(turn)
+        of_message = versions.get(turn.user_message_id)
+        await turn_submit(turn, user_id=self.who.user.pk, versions=of_message)
 
     async def _branch(self, message_id: int) -> None:
         try:
@@ -155,12 +154,7 @@ class Actions:
         if not is_new:
             await self._tell_again(turn)
             return
-        hub.publish(self.conversation.pk, message_frame(turn.user_message, turn=turn))
-        await self._submit(turn)
-
-    async def _submit(self, turn: Turn, *, is_retry: bool = False) -> None:
-        limit = await in_database(running_limit)
-        runner.submit(turn, user_id=self.who.user.pk, limit=limit, is_retry=is_retry)
+        await turn_submit(turn, user_id=self.who.user.pk)
 
     async def _tell_again(self, turn: Turn) -> None:
         """The same `client_key` again: the same turn, as it stands."""
@@ -190,7 +184,7 @@ class Actions:
                 error_frame("not_retryable", "Only a failed or stopped answer can be tried again.")
             )
             return
-        await self._submit(turn, is_retry=True)
+        await turn_submit(turn, user_id=self.who.user.pk, is_retry=True)
 
     async def _command(self, text: str) -> None:
         result = await in_tool_thread(run_command, self._context(), text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from crewsite.chat.constants import FOLLOW_EVERY_S
 from crewsite.chat.delivery import Delivery
@@ -17,21 +17,32 @@ from crewsite.chat.services import turn_stop
 from crewsite.chat.threads import in_database
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
     from uuid import UUID
 
     from crewsite.chat.models import Turn
     from crewsite.chat.payloads import Frame
+    from crewsite.conversations.branches import Versions
     from crewsite.conversations.models import Conversation
 
 CLOSING: Final = frozenset({"turn.done", "turn.failed"})
 
 
-async def turn_submit(turn: Turn, *, user_id: int, is_retry: bool = False) -> None:
-    """A queued turn to this process's runner, and its message, if it is new, to the sockets that listen."""
+async def turn_submit(
+    turn: Turn,
+    *,
+    user_id: int,
+    is_retry: bool = False,
+    versions: Versions | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """A queued turn to this process's runner, and its message, if it is new, to the sockets that listen.
+    `versions` are those of the message, `options` settings of the model call.
+    """
     if not is_retry:
-        hub.publish(turn.conversation_id, message_frame(turn.user_message, turn=turn))
-    runner.submit(turn, user_id=user_id, limit=await in_database(running_limit), is_retry=is_retry)
+        hub.publish(turn.conversation_id, message_frame(turn.user_message, turn=turn, versions=versions))
+    limit = await in_database(running_limit)
+    runner.submit(turn, user_id=user_id, limit=limit, is_retry=is_retry, options=options)
 
 
 async def turn_halt(turn: Turn) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from crewsite.accounts.console import row_number
 from crewsite.accounts.selectors import may_delete
 from crewsite.chat.constants import FORGET_CANDIDATES
 from crewsite.search.recall import search_all
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from memory.intents import Intent
 
 PREFIXES: Final = {"les": "lesson", "sem": "semantic", "epi": "episodic"}
-ID_MAX_DIGITS: Final = 18
 NOT_YOURS: Final = (
     "Somebody else had that remembered: only they and the owners of the workspace may forget it."
 )
@@ -178,8 +178,8 @@ def find_cited(context: ToolContext, citation: str) -> Candidate | None:
     if kind == "semantic" and not name.isdigit():
         row = SemanticMemory.objects.in_home(context.workspace.home).filter(key=name).first()
         return _candidate(row) if row is not None else None
-    is_number = name.isascii() and name.isdigit() and len(name) <= ID_MAX_DIGITS
-    return find(context, kind=kind, object_id=int(name)) if kind and is_number else None
+    number = row_number(name)
+    return find(context, kind=kind, object_id=number) if kind and number is not None else None
 
 
 def forget_candidates(context: ToolContext, query: str) -> tuple[list[Candidate], list[Candidate]]:

@@ -17,11 +17,8 @@ from crewsite.api.constants import STREAM_PING_S
 from crewsite.api.openai.answers import chunks, completion
 from crewsite.api.openai.callers import Caller, caller_of, model_ids, transcript_note, turn_of
 from crewsite.api.openai.requests import Asked, OpenAIError, parse
-from crewsite.chat.following import CLOSING, turn_frames
-from crewsite.chat.hub import hub
-from crewsite.chat.payloads import message_frame
+from crewsite.chat.following import CLOSING, turn_frames, turn_submit
 from crewsite.chat.runner import runner
-from crewsite.chat.selectors import running_limit
 from crewsite.chat.threads import in_database
 from crewsite.jobs.constants import MAINTENANCE_RETRY_AFTER_SECONDS
 from crewsite.jobs.errors import MaintenanceInProgress
@@ -92,9 +89,7 @@ async def chat_completions(request: HttpRequest) -> HttpResponseBase:
     caller = await _caller(request, "write")
     asked = parse(request.body)
     turn = await in_database(turn_of, caller, asked, request.headers.get(CONVERSATION, "").strip())
-    hub.publish(turn.conversation_id, message_frame(turn.user_message, turn=turn))
-    limit = await in_database(running_limit)
-    runner.submit(turn, user_id=caller.user.pk, limit=limit, options=asked.options)
+    await turn_submit(turn, user_id=caller.user.pk, options=asked.options)
     frames = _frames(turn, asked)
     if asked.stream:
         events = chunks(turn, frames, include_usage=asked.include_usage)
