@@ -21,6 +21,9 @@ DRAWINGS_KEPT: Final = 8
 ROUNDS: Final = 60
 ROUNDS_OF_BIG_PARTS: Final = 20
 BIG_PART: Final = 150
+# Nothing crosses in a small tree that starts with a sector for each branch. There are many, such as a row and
+# the conversation it comes from: their rounds took most of the time of five hundred nodes.
+SMALL_TREE: Final = 6
 
 Places = dict[str, tuple[float, float]]
 
@@ -46,11 +49,12 @@ def _part(graph: Any) -> Places:
 
     size = graph.number_of_nodes()
     rounds = ROUNDS if size <= BIG_PART else ROUNDS_OF_BIG_PARTS
-    start = _radial(graph)
-    # By force, whatever the size: the other method needs scipy.
-    found = nx.spring_layout(
-        graph, pos=start, iterations=rounds, seed=SEED, method="force", k=1.6 / math.sqrt(size)
-    )
+    found: Any = _radial(graph)
+    if size > SMALL_TREE or graph.number_of_edges() >= size:
+        # By force, whatever the size: the other method needs scipy.
+        found = nx.spring_layout(
+            graph, pos=found, iterations=rounds, seed=SEED, method="force", k=1.6 / math.sqrt(size)
+        )
     reach = SPACING * math.sqrt(size)
     return {node: (float(x) * reach, float(y) * reach) for node, (x, y) in found.items()}
 

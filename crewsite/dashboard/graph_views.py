@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from django.utils.html import format_html, format_html_join
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
@@ -23,8 +24,9 @@ from crewsite.dashboard.tables import TABLES
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
+    from django.utils.safestring import SafeString
 
-    from crewsite.dashboard.graph import Node
+    from crewsite.dashboard.graph import Edge, Graph, Node
     from crewsite.dashboard.place import Place
 
 # What a few nodes stand in: small enough to fill the page, wide enough for their names beside them.
@@ -39,8 +41,21 @@ def view_box(width: float, height: float) -> str:
     return f"{(width - room_x) / 2:g} {(height - room_y) / 2:g} {room_x:g} {room_y:g}"
 
 
-def line_between(one: Node, other: Node) -> str:
-    return f"M{one.x:g} {one.y:g}L{other.x:g} {other.y:g}"
+def lines_between(graph: Graph, by_id: dict[str, Node]) -> SafeString:
+    """Put together here: a template takes ten times as long for as many lines, half of the page's time."""
+    return format_html_join(
+        "",
+        '<path class="e-{}" d="M{} {}L{} {}" data-a="{}" data-b="{}"{}/>',
+        (
+            (edge.kind, one.x, one.y, other.x, other.y, one.id, other.id, _likeness(edge))
+            for edge in graph.edges
+            for one, other in [(by_id[edge.source], by_id[edge.target])]
+        ),
+    )
+
+
+def _likeness(edge: Edge) -> str:
+    return format_html(' data-c="{}"', edge.cosine) if edge.cosine else ""
 
 
 # Compressed, because five hundred nodes say much the same; Django pads the answer against BREACH.
@@ -59,7 +74,7 @@ def memory_graph_page(request: HttpRequest, place: Place) -> HttpResponse:
         "graph": graph,
         "is_small": len(graph.nodes) <= NAMED_NODES,
         "box": view_box(width, height),
-        "lines": [(edge, line_between(by_id[edge.source], by_id[edge.target])) for edge in graph.edges],
+        "lines": lines_between(graph, by_id),
         "told": [
             (node, [(EDGE_KINDS[kind], by_id[other]) for kind, other in near[node.id]])
             for node in graph.nodes
