@@ -217,7 +217,8 @@ def test_commands_complete_and_pick_mode_and_model(chat: Chat) -> None:
     box.press("Tab")
     expect(box).to_have_value("/incognito")
     box.press("Enter")
-    expect(chat.page.locator("#mode-badge")).to_have_text("Reads memory, writes none")
+    expect(chat.page.locator("#mode-badge")).to_have_text("Incognito")
+    expect(chat.page.locator("#mode-badge")).to_have_attribute("title", "Reads memory, writes none")
     expect(chat.page.locator("#pick-mode")).to_have_value("incognito")
     chat.page.locator("#pick-model").select_option("memory")
     expect(chat.page.locator(".note").last).to_contain_text("Memory alone")
@@ -225,6 +226,46 @@ def test_commands_complete_and_pick_mode_and_model(chat: Chat) -> None:
     expect(chat.answer).to_contain_text("Memory holds nothing about this")
     chat.say("/help")
     expect(chat.page.locator(".note").last).to_contain_text("/model NAME")
+
+
+def test_all_that_was_forgotten_at_once_comes_back_with_one_undo(chat: Chat) -> None:
+    chat.new("hello there")
+    chat.ended()
+    kept = chat.page.locator(".tool-title")
+    for line, title in (
+        ("/learn Varnish the tiller in spring", "Lesson saved"),
+        ("/remember The tiller was varnished by Rosa last spring.", "Remembered"),
+    ):
+        chat.say(line)
+        expect(kept.last).to_have_text(title)
+    chat.say("/forget tiller --all")
+    note = chat.page.locator(".note").last
+    expect(note).to_contain_text("Forgotten, 2 in all")
+    note.get_by_role("button", name="Undo").click()
+    expect(note).to_have_attribute("data-state", "undone")
+    expect(note.get_by_role("button", name="Undo")).to_be_hidden()
+    expect(chat.page.locator("#composer-text")).to_be_focused()
+    chat.say("/recall tiller")
+    expect(note).to_contain_text("Rosa")
+
+
+def test_the_picker_shows_what_the_endpoint_offers_and_refreshes(chat: Chat) -> None:
+    chat.new("hello there")
+    picker = chat.page.locator("#pick-model")
+    expect(picker.locator("option", has_text="Refresh this list")).to_have_count(1)
+    chat.llm.models = ["scripted", "harbour-7b"]
+    try:
+        picker.select_option(label="Refresh this list")
+        expect(picker.locator("option", has_text="harbour-7b")).to_have_count(1)
+        expect(picker).to_have_value("")
+        picker.select_option("harbour-7b")
+        expect(chat.page.locator(".note").last).to_have_text("From the next message on: harbour-7b.")
+        chat.page.reload()
+        expect(picker).to_have_value("harbour-7b")
+        chat.say("/model harbor-7b")
+        expect(chat.page.locator(".note").last).to_contain_text("Did you mean harbour-7b?")
+    finally:
+        chat.llm.models = ["scripted"]
 
 
 def test_everything_works_with_keys_alone(chat: Chat) -> None:
@@ -304,7 +345,7 @@ def test_too_long_a_text_is_refused_in_words_and_stays(chat: Chat) -> None:
 def test_what_is_said_in_private_offers_no_remembering(chat: Chat) -> None:
     chat.new("hello")
     chat.page.locator("#pick-mode").select_option("temporary")
-    expect(chat.page.locator("#mode-badge")).to_contain_text("Neither")
+    expect(chat.page.locator("#mode-badge")).to_have_text("Temporary")
     chat.say("between us")
     expect(chat.answer).to_contain_text("You said: between us")
     expect(chat.question.locator("[data-act=remember]")).to_have_count(0)

@@ -52,7 +52,7 @@ export function messageActs({ connection, edit, showVersion }) {
       setTimeout(undoFailed, UNDO_WAIT_MS);
     },
     restore(_message, button) {
-      button.disabled = connection.send("restore", { rows: JSON.parse(button.dataset.rows) });
+      button.disabled = connection.send("restore", { rows: JSON.parse(button.dataset.forgotten) });
       setTimeout(undoFailed, UNDO_WAIT_MS);
     },
   };

@@ -124,7 +124,7 @@ function fillOutcome(card, frame) {
 // One Undo for all that was taken away at once.
 export function offerBack(button, rows) {
   button.dataset.act = "restore";
-  button.dataset.rows = JSON.stringify(rows);
+  button.dataset.forgotten = JSON.stringify(rows);
   show(button, true);
 }
 
@@ -169,7 +169,7 @@ export function markRestored(rows) {
   let marked = false;
   const back = new Set(rows.map(({ kind, id }) => `${kind} ${id}`));
   for (const button of document.querySelectorAll("[data-act=restore]")) {
-    const wanted = JSON.parse(button.dataset.rows);
+    const wanted = JSON.parse(button.dataset.forgotten);
     if (!wanted.every(({ kind, id }) => back.has(`${kind} ${id}`))) continue;
     const card = button.closest(".tool");
     if (card) undone(card, "Remembered again");

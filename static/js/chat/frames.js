@@ -28,7 +28,8 @@ function ending(reason, cut) {
 
 function showMode(mode) {
   const badge = byId("mode-badge");
-  badge.textContent = MODES[mode] ?? mode;
+  badge.textContent = mode[0].toUpperCase() + mode.slice(1);
+  badge.title = MODES[mode] ?? "";
   badge.classList.toggle("badge-good", mode === "persistent");
   byId("chat").dataset.writes = mode === "persistent" ? "1" : "";
   byId("pick-mode").value = mode;
