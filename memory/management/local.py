@@ -44,9 +44,13 @@ class LocalMemory:
         return sorted(rows, key=lambda row: row["created_at"], reverse=True)[:limit]
 
     def search(self, *, query: str, limit: int) -> dict[str, Any]:
+        from crewsite.embeddings.service import start_loading
+        from crewsite.search.kinds import search_kinds
         from crewsite.search.recall import search_all
         from memory import access
 
+        start_loading()
+        search_kinds()  # their modules load beside the model
         wait_for_embedder()
         found = search_all(query=query, workspace=self._workspace, kinds=SEARCHED_KINDS, limit=limit)
         access.flush()
