@@ -22,6 +22,7 @@ KEPT_S: Final = 300.0
 FAILURE_KEPT_S: Final = 30.0
 # A name is refused by a list that is at most this old: a model may have been pulled a moment ago.
 REFUSAL_AGE_S: Final = 3.0
+FRESH_AGE_S: Final = 0.5  # however often Refresh is pressed, an endpoint is asked twice a second at most
 CONNECT_S: Final = 3.0
 ASK_S: Final = 8.0  # of a person who waits; a list is a few kilobytes
 LIST_MAX_BYTES: Final = 8_000_000
@@ -68,7 +69,7 @@ def offers(asked: Iterable[Target], *, fresh: bool = False) -> dict[str, Offer]:
     if not remote:
         return {}
     with ThreadPoolExecutor(max_workers=len(remote)) as pool:
-        answers = pool.map(lambda target: offer_of(target, max_age_s=0.0 if fresh else None), remote)
+        answers = pool.map(lambda target: offer_of(target, max_age_s=FRESH_AGE_S if fresh else None), remote)
         return {target.connection: offer for target, offer in zip(remote, answers, strict=True)}
 
 

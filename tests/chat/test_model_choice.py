@@ -35,6 +35,7 @@ REFUSED = "The site's endpoint offers no model “nope”. It has big, tiny, and
 @pytest.fixture
 def server(settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmServer]:
     monkeypatch.setattr(offered, "_kept", {})
+    monkeypatch.setattr(offered, "FRESH_AGE_S", 0.0)
     monkeypatch.setattr(offered, "REFUSAL_AGE_S", 60.0)
     with LlmServer() as server:
         server.models = ["big", "tiny", "text-embedding-big"]

@@ -24,6 +24,7 @@ KEY = "sk-list-0123456789"
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmServer]:
     monkeypatch.setattr(offered, "_kept", {})
+    monkeypatch.setattr(offered, "FRESH_AGE_S", 0.0)
     with LlmServer(api_key=KEY) as server:
         server.models = ["big", "tiny", "tiny-2", "text-embedding-big"]
         yield server
