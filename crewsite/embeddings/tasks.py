@@ -53,6 +53,8 @@ def model_install(model: str = "", url: str = "") -> str:
 
 
 def _download(job: Job, spec: ModelSpec, url: str) -> Path:
+    from constance import config
+
     from crewsite.embeddings.download import Step, download_model
 
     told_at = 0.0
@@ -67,4 +69,5 @@ def _download(job: Job, spec: ModelSpec, url: str) -> Path:
         said = f"{step.state.replace('_', ' ')}{tried}{': ' if step.error else ''}{step.error}"
         job_progress(job, done=step.done, total=step.total, message=said, detail=asdict(step))
 
-    return download_model(spec, url=url or settings.CREW_EMBED_MODEL_URL or spec.url, report=report)
+    address = url or settings.CREW_EMBED_MODEL_URL or str(config.EMBED_MODEL_URL).strip() or spec.url
+    return download_model(spec, url=address, report=report)

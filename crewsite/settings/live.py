@@ -44,6 +44,11 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
         "Further key prefixes for facts, separated by commas, for example: team.,infra.",
         str,
     ),
+    "EMBED_MODEL_URL": (
+        "",
+        "https address the full embedding model is downloaded from, such as a mirror. Empty: its makers'.",
+        str,
+    ),
     "CHAT_MAX_RUNNING_TURNS": (
         4,
         "Turns of one person that may run at once; further ones wait in order.",

@@ -9,6 +9,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from constance import config
 from django.core.management import CommandError, call_command
 
 from crewsite.embeddings import download
@@ -156,7 +157,7 @@ def test_a_blob_of_ollama_is_copied_instead(
 def test_the_command_tells_what_to_do_without_internet_and_keeps_the_reason_in_its_job(
     site: Server, settings: Any, tmp_path: Path
 ) -> None:
-    settings.CREW_EMBED_MODEL_URL = "http://127.0.0.1:9/model.gguf"
+    config.EMBED_MODEL_URL = "http://127.0.0.1:9/model.gguf"
     with pytest.raises(CommandError, match="Without internet, put the GGUF file in") as raised:
         call_command("embeddings", "install", QWEN3.model_id, stdout=StringIO())
     assert str(tmp_path / "models") in str(raised.value)
