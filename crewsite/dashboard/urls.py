@@ -7,6 +7,7 @@ from django.urls.converters import IntConverter
 
 from crewsite.dashboard import (
     event_views,
+    full_model,
     graph_views,
     home_views,
     instruction_views,
@@ -32,6 +33,7 @@ urlpatterns = [
     path("search/", home_views.search, name="search"),
     path("lessons/teach/", home_views.teach, name="teach"),
     path("status/", views.status, name="status"),
+    path("status/full-model/", full_model.full_model, name="full-model"),
     path("jobs/", job_views.jobs, name="jobs"),
     path("jobs/<int:job_id>/cancel/", job_views.job_cancel, name="job_cancel"),
     path("jobs/<int:job_id>/retry/", job_views.job_retry, name="job_retry"),

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from crewsite.accounts.models import Workspace
 from crewsite.dashboard.forms import PreviewForm
+from crewsite.dashboard.full_model import full_model_offer
 from crewsite.dashboard.health import site_health
 from crewsite.dashboard.place import in_place, page
 from crewsite.dashboard.preview import preview_packet
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 @login_required
 def status(request: HttpRequest) -> HttpResponse:
     template = "dashboard/_status.html" if request.headers.get("HX-Request") else "dashboard/status.html"
-    return render(request, template, {"health": site_health()})
+    offer = full_model_offer() if request.user.is_superuser else ""
+    return render(request, template, {"health": site_health(), "full_model": offer})
 
 
 @require_GET

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.test import Client
@@ -12,10 +12,14 @@ from django.urls import reverse
 from crewsite.accounts.models import Role, User, Workspace
 from crewsite.chat.models import Turn
 from crewsite.conversations.models import Conversation
+from crewsite.jobs.models import Job
 from crewsite.security.models import MemoryEvent
 from lessons.models import Lesson
 from memory.models import EpisodicMemory, SemanticMemory
 from tests.factories import make_conversation, make_member, make_message, make_user, make_workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'{{ 7|add:7 }}"
 PAGES = ["dashboard:home", "dashboard:status", "dashboard:context", "chat:home", "chat:list"]
@@ -170,6 +174,29 @@ def test_status_says_what_to_do_about_each_limit(bob: User) -> None:
     page = signed_in(bob).get(reverse("dashboard:status")).content.decode()
     assert "crew embeddings install" in page
     assert "CREW_LLM_BASE_URL" in page
+
+
+def test_an_operator_has_the_full_model_downloaded_and_then_taken_into_use(
+    bob: User, settings: Any, tmp_path: Path
+) -> None:
+    settings.CREW_HOME, settings.CREW_SKIP_MODEL_DOWNLOAD = tmp_path, False
+    settings.CREW_EMBED_MODEL_PATH = settings.CREW_EMBED_BASE_URL = ""
+    status, act = reverse("dashboard:status"), reverse("dashboard:full-model")
+    assert "full model" not in signed_in(bob).get(status).content.decode()
+    assert signed_in(bob).post(act).status_code == 403
+    client = signed_in(make_user("root", is_superuser=True))
+    assert "Download the full model" in client.get(status).content.decode()
+    for _ in range(2):
+        assert "is being downloaded" in client.post(act, follow=True).content.decode()
+    assert [job.args for job in Job.objects.of_kind("model_install")] == [["qwen3-embedding-0.6b", ""]]
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "qwen3-embedding-0.6b.gguf").touch()
+    assert "Use the full model" in client.get(status).content.decode()
+    client.post(act)
+    assert Job.objects.of_kind("model_switch").count() == 1
+    assert "another model is being switched to" in client.post(act, follow=True).content.decode().lower()
+    settings.CREW_EMBED_BASE_URL = "http://127.0.0.1:9/v1"
+    assert "full model" not in client.get(status).content.decode()
 
 
 def test_status_refreshes_with_a_fragment(bob: User) -> None:
