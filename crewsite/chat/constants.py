@@ -43,8 +43,9 @@ TOOL_SUMMARY_CHARS: Final = 300  # what a tool card shows
 TOOL_ARGUMENTS_MAX_CHARS: Final = 16_000  # kept with the message and sent again as history
 
 # Threads of the web process that build packets, save turns and run tools. SQLite takes one writer at a
-# time, so more would only wait; tools have their own, because one of them may sit for its whole 30 s.
-DATABASE_THREADS: Final = 4
+# time and Python runs one thread at a time, so more would wait for each other and keep the streams waiting;
+# tools have their own, because one of them may sit for its whole 30 s.
+DATABASE_THREADS: Final = 2
 TOOL_THREADS: Final = 8
 CONNECTION_AGE_S: Final = 5.0  # how long such a thread goes on with a connection to a file
 

@@ -32,10 +32,10 @@ _CHANGEABLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\ud800-\udfff]")
 
 class Event(NamedTuple):
     """`frame` is all of a delta but its text. What may not be joined has a frame of its own, equal to no
-    other."""
+    other. `data` is how it was read; None: it can be written again from the two."""
 
     frame: object
-    data: bytes
+    data: bytes | None
     text: str
 
     @property
@@ -58,7 +58,8 @@ class MergedEvents(httpx2.AsyncByteStream):
         self._frame: object = None  # of the last text the library got
         self._expected = -1  # characters out of it, once it has passed that text on
         self._told: list[Event] = []  # to be given to it
-        self._read: list[bytes] = []
+        self._waiting: list[Event] = []  # to be given to it after them
+        self._unhandled = 0  # bytes of them
         self._rest = b""  # the beginning of an event
         self._arrived = asyncio.Event()
         self._handled = asyncio.Event()
@@ -72,14 +73,12 @@ class MergedEvents(httpx2.AsyncByteStream):
             self._reader.add_done_callback(lambda _: self._arrived.set())
         is_over = False
         while not is_over:
-            if not self._read and not self._reader.done():
+            if not self._waiting and not self._reader.done():
                 self._arrived.clear()
                 await self._arrived.wait()
             self._handled.set()
             is_over = self._reader.done()
-            read, self._read = b"".join([self._rest, *self._read]), []
-            whole, end, self._rest = read.rpartition(_END)
-            given = self._to_give(whole.split(_END) if end else [], is_over=is_over)
+            given = self._give()
             if given:
                 yield given
         rest, self._rest = self._rest, b""
@@ -88,22 +87,24 @@ class MergedEvents(httpx2.AsyncByteStream):
         if not self._reader.cancelled():
             self._reader.result()  # raises what went wrong while reading
 
-    def _to_give(self, whole: list[bytes], *, is_over: bool) -> bytes:
-        """The events for the library, after what could be told ahead of it was told."""
-        events = parted(whole, alone=self._ahead is not None)
-        count = 0
-        while count < len(events) and self._tell(events[count]):
-            count += 1
-        waiting = [] if count == len(events) and not is_over else [*self._told, *events[count:]]
-        if not waiting:
-            return b""
-        self._told = []
-        count = sum(len(event.text) for event in waiting)
-        is_plain = count > 0 and all(event.is_plain for event in waiting)
-        if self._ahead is not None:
-            self._frame = waiting[-1].frame
-            self._expected = self._ahead.handled + count if is_plain else -1
-        return joined(waiting)
+    async def aclose(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+        await self._stream.aclose()
+
+    async def _keep_reading(self) -> None:
+        async for piece in self._stream:
+            whole, end, self._rest = (self._rest + piece).rpartition(_END)
+            for event in map(parted, whole.split(_END) if end else ()):
+                if self._waiting or not self._tell(event):
+                    self._waiting.append(event)
+            if self._waiting:
+                self._arrived.set()
+                self._unhandled += len(piece)
+                if self._unhandled > AHEAD_MAX_BYTES:
+                    self._handled.clear()
+                    await self._handled.wait()
 
     def _tell(self, event: Event) -> bool:
         """False: the library must have it."""
@@ -112,47 +113,21 @@ class MergedEvents(httpx2.AsyncByteStream):
         if self._ahead.handled != self._expected:
             return False  # it keeps something back, or made something else of it
         self._ahead.tell(event.text)
-        self._told.append(event)
+        self._told.append(Event(self._frame, None, event.text))
         return True
 
-    async def aclose(self) -> None:
-        if self._reader is not None:
-            self._reader.cancel()
-            await asyncio.gather(self._reader, return_exceptions=True)
-        await self._stream.aclose()
-
-    async def _keep_reading(self) -> None:
-        ahead = 0
-        async for piece in self._stream:
-            self._read.append(piece)
-            self._arrived.set()
-            ahead = ahead + len(piece) if len(self._read) > 1 else len(piece)
-            if ahead > AHEAD_MAX_BYTES:
-                self._handled.clear()
-                await self._handled.wait()
+    def _give(self) -> bytes:
+        events = [*self._told, *self._waiting]
+        self._told, self._waiting, self._unhandled = [], [], 0
+        if self._ahead is not None and events:
+            count = sum(len(event.text) for event in events)
+            is_plain = count > 0 and all(event.is_plain for event in events)
+            self._frame = events[-1].frame
+            self._expected = self._ahead.handled + count if is_plain else -1
+        return joined(events)
 
 
-def merged(read: bytes) -> tuple[bytes, bytes]:
-    """The whole events of what was read, and the beginning of the next one. Neighbours that differ in their
-    text alone are one event.
-    """
-    whole, end, rest = read.rpartition(_END)
-    return joined(parted(whole.split(_END) if end else [])), rest
-
-
-def parted(events: list[bytes], *, alone: bool = False) -> list[Event]:
-    """One event is not looked into unless it is wanted `alone`: there is nothing to join it with."""
-    if len(events) > 1 or alone:
-        return [_parted(event) for event in events]
-    return [Event(object(), event, "") for event in events]
-
-
-def joined(events: list[Event]) -> bytes:
-    groups = (list(group) for _, group in groupby(events, key=lambda event: event.frame))
-    return b"".join(_joined(group) + _END for group in groups)
-
-
-def _parted(event: bytes) -> Event:
+def parted(event: bytes) -> Event:
     try:
         chunk: Any = json.loads(event.removeprefix(_DATA)) if event.startswith(_DATA) else None
         [choice] = chunk["choices"]
@@ -169,11 +144,23 @@ def _parted(event: bytes) -> Event:
     return Event(json.dumps(chunk), event, text)
 
 
+def joined(events: list[Event]) -> bytes:
+    """Neighbours that differ in their text alone are one event."""
+    groups = (list(group) for _, group in groupby(events, key=lambda event: event.frame))
+    return b"".join(_joined(group) + _END for group in groups)
+
+
 def _joined(group: list[Event]) -> bytes:
-    text = "".join(event.text for event in group)
-    # One that the model wrote in pieces is text, as it stands.
-    if len(group) == 1 or text in _TAGS:
-        return _END.join(event.data for event in group)
-    chunk = json.loads(str(group[0].frame))
-    chunk["choices"][0]["delta"]["content"] = text
+    whole = Event(group[0].frame, None, "".join(event.text for event in group))
+    # A tag that the model wrote in pieces is text, as it stands.
+    if len(group) == 1 or whole.text in _TAGS:
+        return _END.join(map(_written, group))
+    return _written(whole)
+
+
+def _written(event: Event) -> bytes:
+    if event.data is not None:
+        return event.data
+    chunk = json.loads(str(event.frame))
+    chunk["choices"][0]["delta"]["content"] = event.text
     return _DATA + b" " + json.dumps(chunk).encode()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crewsite.llm.clients import close_http_client, http_client
-from crewsite.llm.merging import MergedEvents, merged
+from crewsite.llm.merging import MergedEvents, joined, parted
 from tests.llm_server import LlmServer, Reply
 
 if TYPE_CHECKING:
@@ -35,10 +35,12 @@ def texts(stream: bytes) -> list[str]:
     return [json.loads(part)["choices"][0]["delta"].get("content") for part in events]
 
 
-def test_neighbours_of_text_are_one_and_the_beginning_of_the_next_waits() -> None:
-    whole, rest = merged(event("Good ") + event("mor") + event("ning") + b"data: {")
-    assert texts(whole) == ["Good morning"]
-    assert rest == b"data: {"
+def merged(*events: bytes) -> bytes:
+    return joined([parted(each.removesuffix(b"\n\n")) for each in events])
+
+
+def test_neighbours_of_text_are_one() -> None:
+    assert texts(merged(event("Good "), event("mor"), event("ning"))) == ["Good morning"]
 
 
 @pytest.mark.parametrize(
@@ -58,21 +60,19 @@ def test_neighbours_of_text_are_one_and_the_beginning_of_the_next_waits() -> Non
     ],
 )
 def test_what_is_no_plain_text_passes_as_it_is_and_in_its_place(between: bytes) -> None:
-    whole, rest = merged(event("a") + event("b") + between + event("c") + event("d"))
-    assert rest == b""
+    whole = merged(event("a"), event("b"), between, event("c"), event("d"))
     before, after = whole.split(between, 1)
     assert (texts(before), texts(after)) == (["ab"], ["cd"])
 
 
-def test_one_event_alone_passes_unread() -> None:
-    assert merged(b"data: {broken\n\n") == (b"data: {broken\n\n", b"")
-    assert merged(b"data: {brok") == (b"", b"data: {brok")
-    assert merged(b"") == (b"", b"")
+@pytest.mark.parametrize("alone", [event("a"), b"data: {broken\n\n", b"data:{}\n\n"])
+def test_one_event_alone_passes_as_it_is(alone: bytes) -> None:
+    assert merged(alone) == alone
 
 
 def test_padding_does_not_keep_deltas_apart() -> None:
     padded = [event(text).replace(b'"id"', b'"obfuscation": "%d", "id"' % n) for n, text in enumerate("abc")]
-    assert texts(merged(b"".join(padded))[0]) == ["abc"]
+    assert texts(merged(*padded)) == ["abc"]
 
 
 class Pieces(httpx2.AsyncByteStream):
