@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.core.handlers.asgi import ASGIHandler
+from django.db import connections
 
 from crewsite.chat.threads import keep_connection
 
@@ -55,3 +56,5 @@ class RequestHandler(ASGIHandler):
             self._idle.append(thread)
         else:
             thread.shutdown(wait=False)
+            # It would stay open, three files each, until garbage is looked for.
+            connections.close_all()

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.http import HttpResponse
 from django.test import override_settings
 from django.urls import path
@@ -16,18 +16,23 @@ from crewsite import request_threads
 from crewsite.request_threads import RequestHandler
 
 if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
     from django.http import HttpRequest
 
 pytestmark = pytest.mark.django_db(transaction=True)
+begun = threading.Event()
 held = threading.Event()
+used: list[BaseDatabaseWrapper] = []
 
 
 def where(request: HttpRequest) -> HttpResponse:
     connection.ensure_connection()
+    used.append(connections[DEFAULT_DB_ALIAS])
     return HttpResponse(f"{threading.get_ident()} {id(connection.connection)}")
 
 
 def hold(request: HttpRequest) -> HttpResponse:
+    begun.set()
     held.wait(10)
     return where(request)
 
@@ -42,14 +47,16 @@ urlpatterns = [path("where", where), path("hold", hold), path("awaited", awaited
 
 @pytest.fixture
 def handler() -> Any:
+    begun.clear()
     held.clear()
+    used.clear()
     with override_settings(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], MIDDLEWARE=[]):
         yield RequestHandler()
     held.set()
 
 
 async def ask(handler: RequestHandler, name: str, *, gone: bool = False) -> str:
-    """The answer to one request, of a client that stays or hangs up at once."""
+    """The answer to one request, of a client that stays or hangs up once `hold` has begun."""
     said: list[bytes] = []
     asked = False
 
@@ -58,8 +65,8 @@ async def ask(handler: RequestHandler, name: str, *, gone: bool = False) -> str:
         if not asked:
             asked = True
             return {"type": "http.request", "body": b""}
-        if not gone:
-            await asyncio.Event().wait()
+        while not gone or not begun.is_set():
+            await asyncio.sleep(0.01)
         return {"type": "http.disconnect"}
 
     async def send(message: dict[str, Any]) -> None:
@@ -127,3 +134,17 @@ def test_no_more_threads_than_meant_stay_after_a_rush(handler: Any, monkeypatch:
         await at_rest(handler, 2)
 
     asyncio.run(rush())
+
+
+def test_a_thread_that_ends_closes_its_connection(handler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_threads, "IDLE_THREADS", 0)
+
+    async def one() -> None:
+        await ask(handler, "where")
+        for _ in range(500):
+            if used[0].connection is None:
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError("The connection stays open.")
+
+    asyncio.run(one())
