@@ -194,8 +194,8 @@ def statements(act: Callable[[str], object], messages: Sequence[str]) -> list[in
     live settings) is read anew each time."""
     from django.db import connection
 
+    from crewsite import live
     from crewsite.search import counts
-    from memory import live
 
     counted: list[int] = []
 

@@ -1,35 +1,11 @@
-"""Live settings of memory. A change applies at once in the process that makes it, elsewhere in a second."""
+"""Live settings of memory, as its rules read them."""
 
 from __future__ import annotations
 
 import math
-import time
-from typing import Any, Final
 
-from constance import config
-from constance.signals import config_updated
-
+from crewsite.live import live_value
 from memory.rules import parse_prefixes
-
-# A write would otherwise spend a tenth of its time on reading settings that change a few times a year.
-KEPT_SECONDS: Final = 1.0
-_kept: dict[str, tuple[float, Any]] = {}
-
-
-def live_value(name: str) -> Any:
-    """Any live setting, for code that asks often."""
-    read_at, value = _kept.get(name, (float("-inf"), None))
-    if time.monotonic() - read_at >= KEPT_SECONDS:
-        value = getattr(config, name)
-        _kept[name] = (time.monotonic(), value)
-    return value
-
-
-def forget(**_: Any) -> None:
-    _kept.clear()
-
-
-config_updated.connect(forget, dispatch_uid="memory.live.forget")
 
 
 def extra_key_prefixes() -> tuple[str, ...]:

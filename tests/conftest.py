@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crewsite import live
 from crewsite.accounts.models import Role, User, Workspace
 from tests.factories import make_member, make_user, make_workspace
 from tests.fakes import FakeEmbedder
@@ -21,6 +22,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("e2e"):
             item.add_marker(pytest.mark.flaky(reruns=2))
+
+
+@pytest.fixture(autouse=True)
+def live_settings_read_anew() -> None:
+    """What the process keeps for a second must not pass from one test's database to the next."""
+    live.forget()
 
 
 @pytest.fixture

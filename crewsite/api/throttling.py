@@ -13,7 +13,7 @@ from rest_framework.exceptions import Throttled
 from rest_framework.permissions import SAFE_METHODS
 
 from crewsite.accounts.models import ApiToken
-from memory.live import live_value
+from crewsite.live import live_value
 
 if TYPE_CHECKING:
     from rest_framework.request import Request

@@ -81,7 +81,8 @@ def prepare(turn: Turn) -> Prepared:
     )
     added = context_again(conversation, before)
     room = history_budget_chars(window, packet.total_chars) - sum(map(len, added.values()))
-    user = message.author or conversation.owner
+    is_owner = message.author_id in {None, conversation.owner_id}
+    user = conversation.owner if is_owner else message.author
     return Prepared(
         turn=turn,
         context=ToolContext(conversation.workspace, user, conversation, Surface(turn.surface), turn.pk),

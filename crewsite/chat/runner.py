@@ -152,7 +152,8 @@ class Runner:
             entry.producing = False
         finish = partial(turn_finish, turn_id=entry.turn_id, usage=usage, **_produced(entry.live))
         await self._close(entry, finish)
-        title_later(entry.conversation_id)
+        if not prepared.history:
+            title_later(entry.conversation_id)
 
     async def _save_regularly(self) -> None:
         """All turns together while any runs: a transaction each would keep a busy process at nothing else."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from constance import config
 from django.db.models import Q
 
 from crewsite.accounts.models import ApiToken, Role, User, Workspace
 from crewsite.chat.models import Turn
 from crewsite.conversations.models import Conversation, Message
 from crewsite.embeddings.service import embedder_status
+from crewsite.live import live_value
 from crewsite.llm.constants import MEMORY_MODEL
 from crewsite.llm.providers import llm_status
 from crewsite.llm.targets import target_of
@@ -124,4 +124,4 @@ def missed(conversation: Conversation, *, after_seq: int) -> Missed:
 
 def running_limit() -> int:
     """Turns of one person that may run at once: a live setting."""
-    return max(1, int(config.CHAT_MAX_RUNNING_TURNS))
+    return max(1, int(live_value("CHAT_MAX_RUNNING_TURNS")))

@@ -29,6 +29,7 @@ from crewsite.jobs.leases import process_owner
 from crewsite.llm.constants import MEMORY_MODEL
 from crewsite.security.text import clean
 from lessons.services import lessons_applied
+from memory.consolidation.constants import PREFERENCES_EVERY_MESSAGES
 from memory.consolidation.triggers import turn_ended
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def turn_start(
             parent=instead_of.parent if instead_of else None,
             is_first=instead_of is not None and instead_of.parent is None,
             with_vectors=False,  # the end of the turn asks for those of question and answer together
+            is_locked=True,
         )
         if not row.title:
             conversation_rename(conversation=row, title=title_propose(text))
@@ -346,7 +348,9 @@ def _close(
             finished_at=timezone.now(),
         )
         turn = _turn(turn_id)
-        transaction.on_commit(lambda: turn_ended(turn.conversation_id), robust=True)
+        # A shorter conversation cannot have so many that wait.
+        if (turn.assistant_message or turn.user_message).seq >= PREFERENCES_EVERY_MESSAGES:
+            transaction.on_commit(lambda: turn_ended(turn.conversation_id), robust=True)
         if claimed:
             _wind_up(turn)
         answer = turn.assistant_message

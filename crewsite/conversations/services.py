@@ -72,9 +72,10 @@ def message_append(
     parent: Message | None = None,
     is_first: bool = False,
     with_vectors: bool = True,
+    is_locked: bool = False,
 ) -> Message:
     """Append under the next `seq`; the conversation row is locked while it is found, so two writers never
-    share one.
+    share one. `is_locked`: by the caller, whose row is as it stands.
 
     `private` follows the conversation's mode unless given: messages of a private stretch are never
     consolidated. `parent` is the question it follows, the newest visible one unless given; `is_first`: it
@@ -84,7 +85,7 @@ def message_append(
     text = clean(content)
     html = render_markdown(text) if html is None else html  # before the lock: long texts take a second
     with transaction.atomic():
-        row = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        row = conversation if is_locked else Conversation.objects.select_for_update().get(pk=conversation.pk)
         last = row.messages.aggregate(last=Max("seq"))["last"] or 0
         message = Message.objects.create(
             conversation=row,
@@ -100,7 +101,8 @@ def message_append(
             finish_reason=finish_reason,
             private=(not row.writes_memory) if private is None else private,
         )
-        messages_index([message], row, with_vectors=with_vectors)
+        if text:
+            messages_index([message], row, with_vectors=with_vectors)
         row.last_activity_at = message.created_at
         row.save(update_fields=["last_activity_at"])
     conversation.last_activity_at = row.last_activity_at

@@ -127,9 +127,9 @@ def target_of(role_or_name: str = "default") -> Target | None:
 
 
 def role_setting(role: str) -> str:
-    from constance import config
+    from crewsite.live import live_value
 
-    return str(getattr(config, f"LLM_{role.upper()}_MODEL")).strip()
+    return str(live_value(f"LLM_{role.upper()}_MODEL")).strip()
 
 
 def model_name(role_or_name: str = "default") -> str:

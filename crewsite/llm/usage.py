@@ -52,11 +52,13 @@ def usage_record(
 
 
 def _add(day: date, model: str, purpose: str, added: Mapping[str, Any]) -> None:
+    today = ModelUsage.objects.filter(day=day, model=model, purpose=purpose)
+    more = {name: F(name) + value for name, value in added.items()}
+    if today.update(**more):
+        return
     with transaction.atomic():
-        row, _ = ModelUsage.objects.get_or_create(day=day, model=model, purpose=purpose)
-        ModelUsage.objects.filter(pk=row.pk).update(
-            **{name: F(name) + value for name, value in added.items()}
-        )
+        ModelUsage.objects.get_or_create(day=day, model=model, purpose=purpose)
+        today.update(**more)
 
 
 def price_of(target: Target, usage: Mapping[str, Any]) -> float | None:

@@ -273,7 +273,7 @@ CREW_CACHES = [
     "crewsite.embeddings.service.cache_clear",
     "crewsite.search.counts.forget_all",
     "crewsite.search.vector_index.registry.forget_all",
-    "memory.live.forget",
+    "crewsite.live.forget",
     "memory.services.room.counts_forget",
 ]
 

@@ -73,9 +73,9 @@ def _known_window(name: str) -> int | None:
 
 
 def _configured_windows() -> dict[str, int]:
-    from constance import config
+    from crewsite.live import live_value
 
-    return parse_windows(str(config.MODEL_WINDOWS))
+    return parse_windows(str(live_value("MODEL_WINDOWS")))
 
 
 def parse_windows(text: str) -> dict[str, int]:

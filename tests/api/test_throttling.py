@@ -11,7 +11,7 @@ from django.core.cache import cache
 from rest_framework.test import APIClient
 
 from crewsite.api.throttling import seconds_to_wait
-from memory.live import forget
+from crewsite.live import forget
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace

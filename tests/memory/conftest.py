@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from memory import access, live
+from memory import access
+from memory.services import room
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
 
@@ -21,7 +22,6 @@ def now() -> dt.datetime:
 def fresh_process_state() -> Iterator[None]:
     """What the process keeps between calls must not pass from one test's database to the next."""
     access._pending.clear()
-    live.forget()
+    room.counts_forget()
     yield
-    live.forget()
     access._pending.clear()

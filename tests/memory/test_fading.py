@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from memory import live
+from crewsite import live
 from memory.fading import fading_by_home
 from memory.models import EpisodicMemory, HistoryEntry
 from tests.factories import make_user, make_workspace
