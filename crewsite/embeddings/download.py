@@ -126,7 +126,7 @@ def _save(answer: Any, part: Path, have: int, attempt: int, report: Report) -> N
     begun = have if answer.status_code == PARTIAL else 0
     length = answer.headers.get("content-length", "")
     total = begun + int(length) if length.isdigit() else None
-    if max(total or 0, begun) > MAX_BYTES:
+    if total is not None and total > MAX_BYTES:
         raise InstallFailed(f"The file has {total:,} bytes, more than any model of the catalogue.")
     done = begun
     with part.open("ab" if begun else "wb") as file:
@@ -134,6 +134,7 @@ def _save(answer: Any, part: Path, have: int, attempt: int, report: Report) -> N
             file.write(piece)
             done += len(piece)
             if done > MAX_BYTES:
+                part.unlink()  # going on from it would never help
                 raise InstallFailed("The file does not end.")
             report(Step("downloading", attempt, done, total))
     if total is not None and done < total:

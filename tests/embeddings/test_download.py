@@ -142,6 +142,18 @@ def test_two_that_ask_at_once_share_one_transfer(site: Server) -> None:
     assert len(site.ranges) == 1
 
 
+def test_a_file_without_an_end_leaves_the_disk_and_the_next_try_alone(
+    site: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "MAX_BYTES", len(BODY) + 10)
+    site.tells_length, site.body = False, BODY * 2
+    with pytest.raises(InstallFailed, match="does not end"):
+        download_model(SPEC, url=site.url)
+    assert not (tmp_path / "models" / ".t.gguf.part").exists()
+    site.body = BODY
+    assert download_model(SPEC, url=site.url).read_bytes() == BODY
+
+
 def test_a_blob_of_ollama_is_copied_instead(
     site: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
