@@ -4,7 +4,7 @@ found, and for "hello" it says nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from crewsite.embeddings.service import get_embedder
 from memory.changes import is_placed
@@ -24,17 +24,14 @@ class Found(Protocol):
 
 H = TypeVar("H", bound=Found)
 
-# A hit by one of these legs is told however far it is.
-_TOLD_LEGS: Final = frozenset({"keyword", "newer"})
-
 
 def worth_telling(question: str, hits: Iterable[H]) -> list[H]:
-    """Hits with a word of the question, those that came with a row they may replace, and those as near as
-    what a prompt is given must be; none is near in a script that the model places by accident.
+    """Hits with a word of the question, and those as near as what a prompt is given must be; none is near in
+    a script that the model places by accident.
     """
     limits = thresholds_for(get_embedder().model_id)
     floor = limits.relevance if is_placed(question, limits) else None
-    return [hit for hit in hits if not _TOLD_LEGS.isdisjoint(hit.legs) or _is_near(hit, floor)]
+    return [hit for hit in hits if "keyword" in hit.legs or _is_near(hit, floor)]
 
 
 def _is_near(hit: Found, floor: float | None) -> bool:

@@ -68,8 +68,8 @@ class EpisodicKind:
     def recall(
         self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
-        found = episodic_search(home=workspace.home, query=query, limit=limit, mode="relevance")
-        return [self._hit(hit) for hit in worth_telling(query, found.hits)]
+        found = episodic_search(home=workspace.home, query=query, limit=limit, mode="relevance", telling=True)
+        return [self._hit(hit) for hit in found.hits]
 
     def _hit(self, hit: EpisodicHit) -> RecallHit:
         return RecallHit(

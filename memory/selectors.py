@@ -35,10 +35,12 @@ from memory.models import (
     ReviewItem,
     SemanticMemory,
 )
+from memory.nearness import worth_telling
 from memory.pool import decoded, facts_read, pool_read, rows_read
 from memory.ranking import Profile, Ranked, admitted, pool_size, rank
 from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
 from memory.rules import key_words, render_value
+from memory.supersession import with_newer
 from memory.words import DEFAULT_LANGUAGE, detect_language, fact_overlap, key_stems, stem, stems
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def episodic_search(
     query: str,
     limit: int = 8,
     relevance_filter: bool = False,
+    telling: bool = False,
     mmr: bool = True,
     mode: Mode = "auto",
     now: dt.datetime | None = None,
@@ -68,7 +71,8 @@ def episodic_search(
 
     `auto` lets importance and age order the rows (what a prompt gets); every other mode orders by relevance
     alone.
-    `relevance_filter` admits only rows near enough to be worth a place in a prompt.
+    `relevance_filter` admits only rows near enough to be worth a place in a prompt. `telling` leaves out, of
+    what was placed, rows that are not worth telling somebody, unless they may replace one that is.
     """
     query, limit = clean(query[:QUERY_CHARS_MAX]).strip(), min(limit, MAX_POOL)
     if not query or limit <= 0:
@@ -85,6 +89,10 @@ def episodic_search(
         limit=limit,
         mmr=mmr,
     )
+    if telling:
+        worth = np.isin(pool.ids, [hit.object_id for hit in worth_telling(query, found.hits)])
+        told = set(pool.ids[with_newer(worth, pool.ids, pool.supersedes)].tolist())
+        ranked = [place for place in ranked if place.object_id in told]
     rows = rows_read(EpisodicMemory, home, [place.object_id for place in ranked])
     hits = {hit.object_id: hit for hit in found.hits}
     access.note(rows)

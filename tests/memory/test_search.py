@@ -54,6 +54,26 @@ def fact(home: Workspace, key: str, value: Any) -> SemanticMemory:
     return row
 
 
+class TestTelling:
+    def test_what_may_replace_a_row_is_told_with_it_however_far_it_is(
+        self, home: Workspace, embedder: FakeEmbedder
+    ) -> None:
+        old = keep(home, "The office is in Paris.")
+        new = keep(home, "Everybody moved to Rome.")
+        EpisodicMemory.objects.filter(pk=new.pk).update(possibly_supersedes=old)
+        told = EpisodicKind().recall(query="office", workspace=home, limit=5)
+        assert {hit.object_id for hit in told} == {new.pk, old.pk}
+
+    def test_what_may_replace_a_row_that_is_not_told_is_not_told_either(
+        self, home: Workspace, embedder: FakeEmbedder
+    ) -> None:
+        old = keep(home, "The office is in Paris.")
+        new = keep(home, "Everybody moved to Rome.", defer_embedding=True)
+        EpisodicMemory.objects.filter(pk=new.pk).update(possibly_supersedes=old)
+        assert texts(home, "zebra economics", mode="relevance") == [new.text, old.text]
+        assert EpisodicKind().recall(query="zebra economics", workspace=home, limit=5) == []
+
+
 class TestEpisodes:
     def test_an_exact_old_answer_is_injected_and_comes_first_when_asked_for(
         self, home: Workspace, embedder: FakeEmbedder, now: dt.datetime
