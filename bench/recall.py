@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -32,8 +32,7 @@ def run(options: argparse.Namespace) -> Report:
         "episodes": float(options.rows),
         **percentiles("recall", time_each(recall, queries)[WARM_UP:]),
         **percentiles("recall_without_embed", time_each(recall, queries)[WARM_UP:]),
-        **percentiles("embed_here", time_each(embed_here, [f"{q} again" for q in queries])[WARM_UP:]),
-        **percentiles("llama_embed", time_each(bare_embedder(), queries)[WARM_UP:]),
+        **embed_figures(queries),
         **percentiles("plain_faiss", time_each(plain_faiss(options.rows), queries)[WARM_UP:]),
         **write_figures(rng, home),
     }
@@ -100,6 +99,20 @@ def write_figures(rng: random.Random, home: Workspace) -> dict[str, float]:
     full = rate()
     config.EPISODIC_MAX_ROWS = 1_000_000
     return {"writes_per_s": rate(), "writes_with_eviction_per_s": full}
+
+
+def embed_figures(queries: Sequence[str]) -> dict[str, float]:
+    """In turns, since the speed of a shared machine drifts by more than what is compared."""
+    bare = bare_embedder()
+    times: dict[str, list[float]] = {"embed_here": [], "llama_embed": []}
+    for query in queries:
+        times["embed_here"] += time_each(embed_here, [f"{query} again"])
+        times["llama_embed"] += time_each(bare, [query])
+    return {
+        key: value
+        for name, taken in times.items()
+        for key, value in percentiles(name, taken[WARM_UP:]).items()
+    }
 
 
 def embed_here(query: str) -> None:

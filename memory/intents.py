@@ -111,6 +111,13 @@ _VERB = re.compile(
     r"são|fica|tem|têm|gosta|vive|mora|trabaja|trabalha|travaille|habite|arbeitet|wohnt)\b|['’](?:s|re|m|ve|ll)\b)",
     re.IGNORECASE,
 )
+# Verbs that may be names of things as well ("remember the costs"); behind a "that" they are verbs.
+_VERB_AFTER_THAT = re.compile(
+    r"\S+\s+(?:\S+\s+)?(?:costs?|takes?|took|opens?|closes?|closed|means?|goes|went|comes?|came|becomes?|became|gets?|got|"
+    r"belongs?|owns?|owed|owes?|speaks?|drives?|runs?|ran|plays?|buys?|bought|sells?|sold|pays?|paid|keeps?|kept|left|leaves?|"
+    r"joined|joins?|changed|changes?|broke|breaks?|knows?|said|says?|arrives?|arrived|died|married|quit|retired)\b",
+    re.IGNORECASE,
+)
 # A value that goes on with another statement is no value: the whole sentence is kept instead.
 _GOES_ON = re.compile(
     r"[.!?;]\s|\b(?:and|but|et|und|aber|y|pero|e|mas)\s+(?:my|our|i|we|mon|ma|mein|ich|mi|o meu)\b", re.I
@@ -211,8 +218,11 @@ def _asked(match: re.Match[str], *, is_question: bool) -> Intent | None:
 def _states(match: re.Match[str], body: str) -> bool:
     """Whether what shall be kept is a statement. "Remember the Alamo" names a thing and keeps nothing."""
     has_connector = match.start("body") > 0 and _CONNECTED.search(match.string[: match.start("body")])
-    words = len(body.split())
-    return bool(_VERB.search(body)) or (has_connector is not None and words >= STATEMENT_MIN_WORDS)
+    if _VERB.search(body):
+        return True
+    if not has_connector:
+        return False
+    return len(body.split()) >= STATEMENT_MIN_WORDS or _VERB_AFTER_THAT.match(body) is not None
 
 
 def _trimmed(text: str) -> str:

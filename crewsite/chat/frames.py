@@ -185,7 +185,7 @@ def _restore(raw: dict[str, Any]) -> Restore:
     rows = raw.get("rows")
     if not isinstance(rows, list) or not 0 < len(rows) <= RESTORED_MAX:
         raise BadFrame("bad_undo", f"rows is a list of 1 to {RESTORED_MAX} rows.")
-    return Restore(tuple(_row(row if isinstance(row, dict) else {}) for row in rows))
+    return Restore(tuple(dict.fromkeys(_row(row if isinstance(row, dict) else {}) for row in rows)))
 
 
 def _row(raw: dict[str, Any]) -> tuple[str, int]:

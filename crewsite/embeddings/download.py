@@ -109,7 +109,10 @@ def _attempt(url: str, part: Path, attempt: int, report: Report) -> None:
                     if not answer.has_redirect_location:
                         _save(answer, part, have, attempt, report)
                         return
-                    url = urljoin(url, answer.headers["location"])
+                    onward = urljoin(url, answer.headers["location"])
+                    if _is_loopback(onward) and not _is_loopback(url):
+                        raise InstallFailed("The address leads back to this host.")
+                    url = onward
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise _BrokenError(f"{type(error).__name__}.") from error
     raise InstallFailed(f"The address redirects more than {MAX_REDIRECTS} times.")
@@ -171,16 +174,16 @@ def _from_ollama(spec: ModelSpec, part: Path, report: Report) -> bool:
 def _judge(url: str) -> None:
     """https alone, since what is fetched is loaded; on this host itself http will do."""
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    try:
-        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = False
-    if (
-        not host
-        or parts.username
-        or not (parts.scheme == "https" or (parts.scheme == "http" and is_loopback))
-    ):
+    is_trusted = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(url))
+    if not parts.hostname or parts.username or not is_trusted:
         raise InstallFailed(
             "Name an https address of the model's GGUF file, without a name or password in it."
         )
+
+
+def _is_loopback(url: str) -> bool:
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -10,8 +10,9 @@ from constance import config as constance_config
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crewsite import live
 from crewsite.security.models import MemoryEvent
-from memory import history, live
+from memory import history
 from memory.history import DAY_GAP, fit_days, history_render
 from memory.models import HistoryEntry
 from memory.results import HistoryText

@@ -72,6 +72,8 @@ def test_a_liking_is_a_preference() -> None:
     [
         "Do you remember my name?",
         "Remember when we met",
+        "Remember the costs",
+        "Remember that scene in Alien",
         "remember",
         "Never mind",
         "I always forget this",
@@ -106,6 +108,8 @@ def test_no_text_breaks_the_detector(text: str) -> None:
         ("Remember that my name is Anna. What is the capital of France?", "fact", "my name is Anna"),
         ("can you remember that my editor is helix?", "fact", "my editor is helix"),
         ("remember this: the staging host is atlas", "episode", "the staging host is atlas"),
+        ("Remember that lunch costs 12 euros.", "episode", "lunch costs 12 euros"),
+        ("Remember that Ana left", "episode", "Ana left"),
         ("I want you to remember that I am vegetarian", "episode", "I am vegetarian"),
         ("remember not to use mocks", "rule", "do not use mocks"),
         ("Never use emojis. And always be short.", "rule", "Never use emojis. And always be short"),

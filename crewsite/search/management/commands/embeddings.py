@@ -93,6 +93,8 @@ class Command(BaseCommand):
             raise CommandError("CREW_SKIP_MODEL_DOWNLOAD forbids downloads. Unset it to install the model.")
         model = options["model"]
         if model == COMPACT.model_id:
+            if options["url"]:
+                raise CommandError(f"--url is for {DOWNLOADED.model_id}: name that model too.")
             path = str(install_compact(say=self.stderr.write))
             return {"model_id": model, "path": path}, [f"{model} is installed: {path}"]
         with progress_shown(KIND, "downloading"):
