@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EVENT_STREAM: Final = "text/event-stream"
 AHEAD_MAX_BYTES: Final = 1_000_000  # read and not yet handled; more waits in the endpoint
 
-_END: Final = b"\n\n"
+_END: Final = b"\n\n"  # where lines end with a carriage return too, as some servers have it, that goes
 _DATA: Final = b"data:"
 _OF_TEXT: Final = frozenset({"content", "role"})  # fields of a delta that is text and nothing else
 _OF_ENDS: Final = ("finish_reason", "logprobs")
@@ -95,7 +95,7 @@ class MergedEvents(httpx2.AsyncByteStream):
 
     async def _keep_reading(self) -> None:
         async for piece in self._stream:
-            whole, end, self._rest = (self._rest + piece).rpartition(_END)
+            whole, end, self._rest = (self._rest + piece).replace(b"\r\n", b"\n").rpartition(_END)
             for event in map(parted, whole.split(_END) if end else ()):
                 if self._waiting or not self._tell(event):
                     self._waiting.append(event)

@@ -118,6 +118,13 @@ async def test_a_reader_that_is_behind_gets_all_of_it_at_once_and_a_quick_one_ea
     assert len(quick) > 15
 
 
+async def test_lines_that_end_with_a_carriage_return_are_read_as_they_come() -> None:
+    stream = b"".join(map(event, "abc")).replace(b"\n", b"\r\n")
+    cut = stream.index(b"\r\n\r\n", len(stream) // 2) + 3  # in the middle of an end
+    pieces = Pieces([stream[:cut], stream[cut:]], pause_s=0.01)
+    assert [texts(part) async for part in MergedEvents(pieces)] == [["a"], ["bc"]]
+
+
 async def test_an_error_comes_after_the_text_before_it() -> None:
     got = b""
     with pytest.raises(httpx2.ReadError):
