@@ -30,6 +30,7 @@ async def status_of(door: McpDoor, path: str) -> int:
     return status
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("path", "status"), [("/mcp", 401), ("/mcp/", 401), ("/mcps", 299), ("/api/v1/mcp", 299), ("/", 299)]
 )
