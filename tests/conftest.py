@@ -10,6 +10,7 @@ import pytest
 
 from crewsite import live
 from crewsite.accounts.models import Role, User, Workspace
+from crewsite.chat import threads
 from tests.factories import make_member, make_user, make_workspace
 from tests.fakes import FakeEmbedder
 
@@ -22,6 +23,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("e2e"):
             item.add_marker(pytest.mark.flaky(reruns=2))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_connection_outlives_its_call() -> None:
+    """The threads of this process are shared by all tests; what one of them keeps open is another test's."""
+    threads.CONNECTION_AGE_S = 0  # type: ignore[misc]
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ from django.test import override_settings
 from django.urls import path
 
 from crewsite import request_threads
+from crewsite.chat import threads as kept_threads
 from crewsite.request_threads import RequestHandler
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ urlpatterns = [path("where", where), path("hold", hold), path("awaited", awaited
 
 
 @pytest.fixture
-def handler() -> Any:
+def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(kept_threads, "CONNECTION_AGE_S", 5.0)
     begun.clear()
     held.clear()
     used.clear()
