@@ -87,6 +87,7 @@ async def at_rest(handler: RequestHandler, threads: int) -> None:
     raise AssertionError(f"{len(handler._idle)} threads are idle, not {threads}.")
 
 
+@pytest.mark.sqlite_only  # a server's connections are not kept
 def test_a_later_request_finds_the_thread_and_the_connection_of_an_earlier_one(handler: Any) -> None:
     async def two() -> tuple[str, str]:
         first = await ask(handler, "where")
