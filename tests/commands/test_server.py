@@ -128,8 +128,9 @@ def test_a_row_reads_the_same_from_here_and_there(
 ) -> None:
     words = ("memory", "show", name, "--json")
     ((code, out, _),) = json.loads(site.run(RUN_HERE.format(words=[words])))
-    here, there = json.loads(out), json.loads(over_api(*words).stdout)
-    assert code == 0
+    told = over_api(*words)
+    assert (code, told.returncode) == (0, 0), told.stderr
+    here, there = json.loads(out), json.loads(told.stdout)
     for field in ("id", "text", "source", "created_at"):
         assert here[field] == there[field]
 

@@ -3,6 +3,7 @@ first load, nothing wider than a phone."""
 
 from __future__ import annotations
 
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -45,7 +46,8 @@ def test_axe_finds_nothing_serious(chat: Chat, scheme: Any, width: int) -> None:
     chat.llm.queue.append(text_reply(RICH))
     chat.new("Show me both ways, please")
     expect(chat.answer.locator("table")).to_be_visible()
-    chat.say(f"remember to always moor at the stern in {scheme} at {width}")
+    # Another rule at a second try, or it is known already.
+    chat.say(f"remember to always moor at the stern in {scheme} at {width} of {token_hex(3)}")
     expect(chat.answer.locator(".tool")).to_contain_text("Lesson")
     expect(chat.answer.locator(".msg-body")).not_to_be_empty()
     chat.say("[script:key]")
