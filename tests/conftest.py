@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 
 from crewsite import live
@@ -16,6 +17,10 @@ from tests.fakes import FakeEmbedder
 
 if TYPE_CHECKING:
     from crewsite.embeddings.protocol import EmbeddingBackend
+
+# How long an example takes depends on the machine.
+hypothesis.settings.register_profile("crewsite", deadline=None)
+hypothesis.settings.load_profile("crewsite")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
@@ -96,7 +97,7 @@ def _widened(text: str) -> dict[int, str]:
     widened: dict[int, str] = {}
     if not _signs().search(shadow.text):
         return widened
-    for match in _structure().finditer(shadow.text):
+    for match in _matches(shadow.text):
         for group in match.re.groupindex:
             for at in range(*match.span(group)):
                 index, _ = shadow.span(at, at + 1)
@@ -104,6 +105,14 @@ def _widened(text: str) -> dict[int, str]:
                 if text[index] != wide:
                     widened[index] = wide
     return widened
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """Those inside another too: a marker may stand in the name of a fence."""
+    match = _structure().search(text)
+    while match is not None:
+        yield match
+        match = _structure().search(text, match.start() + 1)
 
 
 def fence(text: str, *, kind: str, origin: str, conversation: object) -> str:
