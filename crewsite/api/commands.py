@@ -11,10 +11,8 @@ from rest_framework.response import Response
 from crewsite.api.base import PROBLEMS
 from crewsite.api.conversations import CONVERSATION, ConversationView
 from crewsite.api.serializers import StrictSerializer, Text
-from crewsite.chat.commands import run_command
+from crewsite.chat.commands import context_in, run_command
 from crewsite.chat.constants import MESSAGE_MAX_CHARS
-from crewsite.llm.tools import ToolContext
-from crewsite.security.origin import Surface
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -43,8 +41,7 @@ class Commands(ConversationView):
         """Run a slash command in a conversation. It is neither kept in it nor sent to a model."""
         self.query(StrictSerializer)
         conversation = self.writable(conversation_id)
-        surface = Surface(conversation.surface)
-        context = ToolContext(conversation.workspace, self.person, conversation, surface)
+        context = context_in(conversation, self.person)
         result = run_command(context, self.body(CommandWrite)["text"])
         answer = {"text": result.text, "ok": result.ok, "data": result.data}
         return Response(CommandAnswer(answer).data)

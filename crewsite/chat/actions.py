@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crewsite.chat import frames
 from crewsite.chat.branching import BranchRefused, turn_edit, version_choose
 from crewsite.chat.bringing_back import bring_back
-from crewsite.chat.commands import CommandResult, is_command, run_command
+from crewsite.chat.commands import CommandResult, context_in, is_command, run_command
 from crewsite.chat.constants import TURNS_PER_MINUTE
 from crewsite.chat.following import turn_halt, turn_submit
 from crewsite.chat.hub import hub
@@ -28,7 +28,6 @@ from crewsite.chat.services import turn_retry, turn_start, turns_interrupt
 from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.conversations.branches import versions_of
 from crewsite.conversations.rendering import render_markdown
-from crewsite.llm.tools import ToolContext
 from crewsite.security.origin import Surface
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from crewsite.chat.delivery import Delivery
     from crewsite.chat.models import Turn
     from crewsite.conversations.models import Conversation
+    from crewsite.llm.tools import ToolContext
 
 _turns = RateLimit(TURNS_PER_MINUTE)
 
@@ -211,8 +211,7 @@ class Actions:
         hub.publish(self.conversation.pk, _notice(CommandResult(brought.text, data=brought.data)))
 
     def _context(self) -> ToolContext:
-        surface = Surface(self.conversation.surface)
-        return ToolContext(self.conversation.workspace, self.who.user, self.conversation, surface)
+        return context_in(self.conversation, self.who.user)
 
 
 def _notice(result: CommandResult) -> Frame:

@@ -28,7 +28,9 @@ from crewsite.conversations.services import (
     conversation_set_mode,
     conversation_set_model,
 )
+from crewsite.llm.tools import ToolContext
 from crewsite.search.recall import search_all
+from crewsite.security.origin import Surface
 from lessons.models import Lesson
 from memory.intents import classify
 from memory.selectors import memory_stats
@@ -37,8 +39,8 @@ from memory.tools import asker_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from crewsite.accounts.models import User
     from crewsite.chat.model_choice import ModelChoice
-    from crewsite.llm.tools import ToolContext
 
 ALL: Final = "--all"
 NEGATIVE: Final = "-- NOT:"
@@ -57,6 +59,11 @@ class CommandResult:
 def is_command(text: str) -> bool:
     """Whether a message is one of our commands; a path such as /etc/hosts is not."""
     return _split(text)[0] in COMMANDS
+
+
+def context_in(conversation: Conversation, user: User) -> ToolContext:
+    """Who acts where, for commands and undo, whichever door they come through."""
+    return ToolContext(conversation.workspace, user, conversation, Surface(conversation.surface))
 
 
 def run_command(context: ToolContext, text: str) -> CommandResult:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crewsite.accounts.models import Workspace
 from crewsite.embeddings.service import embedder_status
 from crewsite.llm.targets import target_of
+from crewsite.security.text import number_of
 from lessons.models import Lesson
 from memory.models import EpisodicMemory, SemanticMemory
 
@@ -52,5 +53,5 @@ def _memory(user: User | Any) -> Connected:
         (SemanticMemory.objects.filter(home__in=homes).count(), "fact"),
         (EpisodicMemory.objects.filter(home__in=homes).count(), "episode"),
     ]
-    said = ", ".join(f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts)
+    said = ", ".join(number_of(count, word) for count, word in counts)
     return Connected("Memory", said)

@@ -52,6 +52,11 @@ class ModelMenu:
     def has_choice(self) -> bool:
         return len(self.choices) > 1 or bool(self.groups)
 
+    @property
+    def offered(self) -> list[str]:
+        """What endpoints offer beside the models that were connected."""
+        return [choice.value for group in self.groups for choice in group.choices]
+
     def __iter__(self) -> Iterator[ModelChoice]:
         yield from self.choices
         for group in self.groups:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from crewsite.dashboard.place import operators_only
 from crewsite.embeddings.errors import ModelRefused
 from crewsite.embeddings.models_catalog import DOWNLOADED
 from crewsite.embeddings.selection import chosen_path, models_folder, pinned_by
@@ -35,10 +34,8 @@ def full_model_offer() -> Offer:
 
 
 @require_POST
-@login_required
+@operators_only
 def full_model(request: HttpRequest) -> HttpResponse:
-    if not request.user.is_superuser:
-        raise PermissionDenied
     offer = full_model_offer()
     if offer == "download":
         install_start(DOWNLOADED.model_id)

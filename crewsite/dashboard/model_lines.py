@@ -58,7 +58,7 @@ def names_to_choose() -> list[str]:
     """What a role's field offers: connections, and what endpoints told of; other models may be typed."""
     found = [ENVIRONMENT] if endpoint_configured() is not None else []
     found += Connection.objects.values_list("name", flat=True)
-    return found + [choice.value for group in model_menu().groups for choice in group.choices]
+    return found + model_menu().offered
 
 
 def models_offered(row: Connection) -> list[str]:

@@ -3,12 +3,9 @@ for."""
 
 from __future__ import annotations
 
-from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
@@ -22,6 +19,7 @@ from crewsite.dashboard.model_lines import (
     names_to_choose,
     role_now,
 )
+from crewsite.dashboard.place import operators_only
 from crewsite.llm.connections import Trial, connection_delete, connection_try
 from crewsite.llm.constants import ROLES
 from crewsite.llm.models import Connection
@@ -29,33 +27,21 @@ from crewsite.llm.offered import offer_of
 from crewsite.llm.targets import endpoint_configured, target_from
 from crewsite.llm.usage import usage_by_day
 from crewsite.security.encryption import SecretLocked
+from crewsite.security.text import number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from crewsite.llm.targets import Target
 
 
-def _operators_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    @login_required
-    @wraps(view)
-    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not request.user.is_superuser:
-            raise PermissionDenied
-        return view(request, *args, **kwargs)
-
-    return checked
-
-
 @require_GET
-@_operators_only
+@operators_only
 def models(request: HttpRequest) -> HttpResponse:
     return _page(request, RolesForm())
 
 
 @sensitive_post_parameters("api_key")
 @require_http_methods(["GET", "POST"])
-@_operators_only
+@operators_only
 def connection(request: HttpRequest, pk: int = 0) -> HttpResponse:
     """The form of one connection; 0 makes a new one."""
     row = get_object_or_404(Connection, pk=pk) if pk else Connection()
@@ -74,7 +60,7 @@ def connection(request: HttpRequest, pk: int = 0) -> HttpResponse:
 
 
 @require_POST
-@_operators_only
+@operators_only
 def connection_remove(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(Connection, pk=pk)
     connection_delete(connection=row)
@@ -83,7 +69,7 @@ def connection_remove(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-@_operators_only
+@operators_only
 def connection_test(request: HttpRequest, pk: int) -> HttpResponse:
     """One real call; 0 stands for the environment's connection."""
     try:
@@ -94,7 +80,7 @@ def connection_test(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-@_operators_only
+@operators_only
 def connection_refresh(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask the endpoint which models it offers; 0 stands for the environment's connection."""
     try:
@@ -104,15 +90,15 @@ def connection_refresh(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("dashboard:settings-models")
     offer = offer_of(target, max_age_s=0.0)
     if offer.is_known:
-        count = len(offer.models)
-        messages.success(request, f"{target.connection} offers {count} model{'' if count == 1 else 's'}.")
+        count = number_of(len(offer.models), "model")
+        messages.success(request, f"{target.connection} offers {count}.")
     else:
         messages.error(request, f"{target.connection} did not tell its models: {offer.problem}")
     return redirect("dashboard:settings-models")
 
 
 @require_POST
-@_operators_only
+@operators_only
 def roles(request: HttpRequest) -> HttpResponse:
     form = RolesForm(request.POST)
     if form.save():

@@ -108,3 +108,16 @@ def page(
 def is_fragment(request: HttpRequest) -> bool:
     """Whether a part of the page was asked for. A page brought back from history is asked for whole."""
     return bool(request.headers.get("HX-Request")) and not request.headers.get("HX-History-Restore-Request")
+
+
+def operators_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """For pages of the site itself, which belong to no workspace."""
+
+    @login_required
+    @wraps(view)
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return checked

@@ -3,7 +3,6 @@ whole. Which models are published, and where, is the catalogue's."""
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 import os
 import shutil
@@ -14,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from crewsite.embeddings.install import InstallFailed, install_locked, put_in_place
+from crewsite.embeddings.files import file_sha256, put_in_place
+from crewsite.embeddings.install import InstallFailed, install_locked
 from crewsite.embeddings.selection import models_folder
 
 if TYPE_CHECKING:
@@ -147,8 +147,7 @@ def _save(answer: Any, part: Path, have: int, attempt: int, report: Report) -> N
 def _check(part: Path, spec: ModelSpec) -> None:
     """A file that is not the published one is deleted: going on from it would never help."""
     size = part.stat().st_size
-    with part.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    found = file_sha256(part)
     if size >= MIN_BYTES and found == spec.sha256:
         return
     part.unlink()

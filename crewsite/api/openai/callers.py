@@ -54,7 +54,7 @@ def caller_of(authorization: str, *, scope: str) -> Caller:
 
 def model_ids() -> list[str]:
     """What `model` may say: the site's default, every connection and what it offers, and memory alone."""
-    offered = [choice.value for group in model_menu(ask=True).groups for choice in group.choices]
+    offered = model_menu(ask=True).offered
     return ["default", *(target.name for target in targets()), *offered, MEMORY_MODEL]
 
 

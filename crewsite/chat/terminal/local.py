@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from django.core.management.base import CommandError
 
 from crewsite.accounts.services import owner_ensure
-from crewsite.chat.commands import is_command, run_command
+from crewsite.chat.commands import context_in, is_command, run_command
 from crewsite.chat.following import turn_frames, turn_halt, turn_submit
 from crewsite.chat.model_choice import model_checked
 from crewsite.chat.payloads import turn_closed_frame
@@ -23,7 +23,6 @@ from crewsite.conversations.services import (
     conversation_set_mode,
     conversation_set_model,
 )
-from crewsite.llm.tools import ToolContext
 from crewsite.security.origin import Surface
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class LocalChat:
 
     def command(self, text: str) -> Told:
         one = self.conversation
-        result = run_command(ToolContext(one.workspace, self._user, one, Surface(one.surface)), text)
+        result = run_command(context_in(one, self._user), text)
         self.conversation = self._found(result.data.get("conversation") or str(one.pk))
         return Told(result.text, result.ok, result.data)
 
