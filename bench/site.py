@@ -108,6 +108,7 @@ def prepare() -> None:
 
     django.setup()
     from crewsite.setup import prepare_database, prepare_home, prepare_model
+    from crewsite.startup import set_aside_what_is_loaded
 
     prepare_home()
     prepare_database()
@@ -116,3 +117,4 @@ def prepare() -> None:
 
     if not get_embedder().wait_ready(60):
         raise SystemExit("The compact model is not available; run `make install` first.")
+    set_aside_what_is_loaded()  # as the web process does

@@ -52,10 +52,10 @@ def _in_background() -> None:
     start_loading()
     if has_model:
         load_agent()
-    _set_aside_what_is_loaded()
+    set_aside_what_is_loaded()
 
 
-def _set_aside_what_is_loaded() -> None:
+def set_aside_what_is_loaded() -> None:
     """Modules stay as they are: going through half a million objects for garbage again and again would stop
     every stream for a third of a second each time."""
     gc.collect()

@@ -82,8 +82,12 @@ def mmr_jaccard(
             picked.append(key)
             said.append(words[key])
             continue
-        mine = words[key]
-        nearest[index] = max(nearest[index], *[jaccard(mine, other) for other in said[compared[index] :]])
+        mine, likest = words[key], nearest[index]
+        for other in said[compared[index] :]:  # `jaccard`, a hundred times a search
+            shared = len(mine & other)
+            if shared and (likeness := shared / (len(mine) + len(other) - shared)) > likest:
+                likest = likeness
+        nearest[index] = likest
         compared[index] = len(picked)
         heapq.heapreplace(heap, (-(lam * relevance[key] - (1.0 - lam) * nearest[index]), index))
     return picked
