@@ -1,15 +1,16 @@
-"""Who is behind a websocket: a session whose page is ours, or an API token."""
+"""Who is behind a websocket: a session whose page is ours, or an API token. Reads rows, so for a database
+thread."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any, Final
 
-from channels.auth import get_user
-from channels.db import database_sync_to_async
 from django.conf import settings
+from django.contrib.auth import get_user
 from django.http.cookie import parse_cookie
 
 from crewsite.accounts.models import ApiToken, User
@@ -29,7 +30,7 @@ class AuthenticatedSocket:
     session_key: str = ""
 
 
-async def authenticate(scope: Mapping[str, Any]) -> AuthenticatedSocket | None:
+def authenticate(scope: Mapping[str, Any]) -> AuthenticatedSocket | None:
     """The person behind a websocket's scope, or None.
 
     A token needs no `Origin`. A session cookie, which a browser sends from any page, needs one that is ours.
@@ -40,19 +41,17 @@ async def authenticate(scope: Mapping[str, Any]) -> AuthenticatedSocket | None:
     if origin is not None and not origin_allowed(origin):
         return None
     if plaintext:
-        by_token: AuthenticatedSocket | None = await database_sync_to_async(_by_token)(plaintext)
-        return by_token
+        return _by_token(plaintext)
     if origin is None:
         return None
-    return await _by_session(_session_key(headers.get("cookie", "")))
+    return _by_session(_session_key(headers.get("cookie", "")))
 
 
-async def still_valid(socket: AuthenticatedSocket) -> bool:
+def still_valid(socket: AuthenticatedSocket) -> bool:
     """Whether the same token or session would be let in now. Sockets ask at least once a minute."""
     if socket.token is not None:
-        stands: bool = await database_sync_to_async(_token_stands)(socket.token.digest)
-        return stands
-    again = await _by_session(socket.session_key)
+        return _token_stands(socket.token.digest)
+    again = _by_session(socket.session_key)
     return again is not None and again.user.pk == socket.user.pk
 
 
@@ -86,11 +85,12 @@ def _token_stands(digest: str) -> bool:
     return token is not None and token_is_live(token)
 
 
-async def _by_session(key: str) -> AuthenticatedSocket | None:
+def _by_session(key: str) -> AuthenticatedSocket | None:
     if not key:
         return None
     store = import_module(settings.SESSION_ENGINE).SessionStore(key)
-    user = await get_user({"session": store})
+    at_the_door: Any = SimpleNamespace(session=store)  # all that is looked at of a request
+    user = get_user(at_the_door)
     if not isinstance(user, User) or not user.is_active:
         return None
     return AuthenticatedSocket(user=user, session_key=key)

@@ -23,7 +23,7 @@ from crewsite.chat.payloads import (
 )
 from crewsite.chat.permissions import permissions
 from crewsite.chat.runner import runner
-from crewsite.chat.selectors import OPEN_STATES, may_write, turn_in
+from crewsite.chat.selectors import OPEN_STATES, turn_in
 from crewsite.chat.services import turn_retry, turn_start, turns_interrupt
 from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.conversations.branches import versions_of
@@ -43,12 +43,16 @@ _turns = RateLimit(TURNS_PER_MINUTE)
 
 
 class Actions:
-    """The frames of one person on one conversation, both checked just now."""
+    """The frames of one person on one conversation, both checked just now, and whether they `may_write`
+    there."""
 
-    def __init__(self, who: AuthenticatedSocket, conversation: Conversation, delivery: Delivery) -> None:
+    def __init__(
+        self, who: AuthenticatedSocket, conversation: Conversation, delivery: Delivery, *, may_write: bool
+    ) -> None:
         self.who = who
         self.conversation = conversation
         self.delivery = delivery
+        self.may_write = may_write
 
     async def act(self, request: frames.Request) -> None:
         match request:
@@ -58,7 +62,7 @@ class Actions:
                 )
             case frames.Pong():
                 pass
-            case _ if not await self._may_write():
+            case _ if not self.may_write:
                 await self._tell(error_frame("forbidden", "You may read this conversation, not write to it."))
             case frames.Send() if is_command(request.text):
                 await self._command(request.text)
@@ -78,9 +82,6 @@ class Actions:
                 await self._branch(request.message)
             case frames.Answer():
                 await self._answer(request)
-
-    async def _may_write(self) -> bool:
-        return await in_database(may_write, self.who.user, self.conversation, token=self.who.token)
 
     async def _tell(self, item: Frame) -> None:
         await self.delivery.deliver(item)

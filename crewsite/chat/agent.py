@@ -28,7 +28,6 @@ from pydantic_ai.usage import UsageLimits
 from crewsite.chat.constants import ANSWER_MAX_CHARS, TOOL_ARGUMENTS_MAX_CHARS, TOOL_SUMMARY_CHARS
 from crewsite.chat.offered_tools import offered_tools
 from crewsite.chat.permissions import ask_person
-from crewsite.chat.threads import in_database
 from crewsite.conversations.models import Message
 from crewsite.llm.constants import MAX_MODEL_REQUESTS, TOOL_RETRIES, TOTAL_TIMEOUT_S
 from crewsite.llm.errors import empty_answer, endless_answer, explain
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
+    from crewsite.chat.tool_rules import Rules
     from crewsite.llm.ahead import TextAhead
     from crewsite.llm.tools import ToolContext
 
@@ -57,11 +57,13 @@ class Sink(Protocol):
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """What the model gets: `instructions` (the packet's opening), what was said before, and the person's own
-    text last. `added` is what memory added to messages, by their id; `with_text` to the text."""
+    text last. `added` is what memory added to messages, by their id; `with_text` to the text. `rules` say
+    which tools are on offer."""
 
     instructions: str
     history: Sequence[Message]
     text: str
+    rules: Rules
     with_text: str = ""
     added: Mapping[int, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -76,7 +78,7 @@ async def answer_by_model(
     agent = Agent(
         model,
         instructions=prompt.instructions or None,
-        tools=await in_database(offered_tools, context, stream.ask),
+        tools=offered_tools(context, prompt.rules, stream.ask),
         retries={"tools": TOOL_RETRIES, "output": 0},
     )
     try:

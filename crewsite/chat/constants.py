@@ -42,10 +42,12 @@ TOOL_RESULT_MAX_CHARS: Final = 16_000
 TOOL_SUMMARY_CHARS: Final = 300  # what a tool card shows
 TOOL_ARGUMENTS_MAX_CHARS: Final = 16_000  # kept with the message and sent again as history
 
-# Threads of the web process that build packets, save turns and run tools. SQLite takes one writer at a
-# time and Python runs one thread at a time, so more would wait for each other and keep the streams waiting;
-# tools have their own, because one of them may sit for its whole 30 s.
+# Threads of the web process that read and save rows, build packets and run tools. SQLite takes one writer at
+# a time and Python runs one thread at a time, so more would wait for each other and keep the streams waiting;
+# a server for the database lets several packets be built while it is waited for. Tools have their own,
+# because one of them may sit for its whole 30 s.
 DATABASE_THREADS: Final = 2
+PACKET_THREADS: Final = {"sqlite": 1, "postgresql": 4}
 TOOL_THREADS: Final = 8
 CONNECTION_AGE_S: Final = 5.0  # how long such a thread goes on with a connection to a file
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.utils import timezone
 
-from crewsite.accounts.sockets import AuthenticatedSocket, authenticate, still_valid
+from crewsite.accounts.sockets import AuthenticatedSocket, authenticate
 from crewsite.chat import frames
 from crewsite.chat.actions import Actions
 from crewsite.chat.constants import (
@@ -32,7 +32,7 @@ from crewsite.chat.hub import Subscription, hub
 from crewsite.chat.limits import RateLimit
 from crewsite.chat.payloads import Frame, error_frame, frame, frame_text, hello_frame
 from crewsite.chat.runner import runner
-from crewsite.chat.selectors import conversation_for, standing
+from crewsite.chat.selectors import Admission, Standing, admission, conversation_for, standing
 from crewsite.chat.services import turns_interrupt
 from crewsite.chat.threads import in_database
 from crewsite.jobs.errors import MaintenanceInProgress
@@ -65,30 +65,28 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.ended: dict[UUID, datetime] = {}  # those that were followed to their end, and when that was told
 
     async def connect(self) -> None:
-        self.who = await authenticate(self.scope)
+        self.who = await in_database(authenticate, self.scope)
         # Only an accepted socket can be told why it is closed: before that, a browser sees nothing but a
         # failure.
         await self.accept(SUBPROTOCOL if SUBPROTOCOL in self.scope.get("subprotocols", ()) else None)
         if self.who is None:
             await self.close(code=CLOSE_UNAUTHENTICATED)
             return
-        conversation = await self._conversation()
-        if conversation is None:
-            await self.close(code=CLOSE_NOT_FOUND)
-            return
         if not _connects.allow(self.who.user.pk):
             await self.close(code=CLOSE_BUSY)
             return
-        await self._open(conversation)
-
-    async def _open(self, conversation: Conversation) -> None:
-        with contextlib.suppress(MaintenanceInProgress):  # reading goes on; the next socket tidies up
-            await in_database(turns_interrupt)
-        self.subscription = hub.subscribe(conversation.pk)
-        self.delivery = Delivery(conversation, self._send)
+        # Before it is known how the conversation stands, so that nothing is missed in between.
+        self.subscription = hub.subscribe(self._conversation_id)
         self.opened_at = timezone.now()
-        elsewhere.listen(conversation.pk, self._runs_elsewhere)
-        now = await in_database(standing, conversation)
+        elsewhere.listen(self._conversation_id, self._runs_elsewhere)
+        found = await in_database(_found, self.who, self._conversation_id)
+        if found is None:
+            await self.close(code=CLOSE_NOT_FOUND)
+            return
+        await self._open(self.subscription, *found)
+
+    async def _open(self, subscription: Subscription, conversation: Conversation, now: Standing) -> None:
+        self.delivery = Delivery(conversation, self._send)
         self.delivery.begin(last_seq=now.last_seq)
         running = now.running.pk if now.running else None
         if running is not None:
@@ -101,7 +99,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 conversation, model=now.model, degraded=now.degraded, running=running, last_seq=now.last_seq
             )
         )
-        self._spawn(self._pump(self.subscription, self.delivery))
+        self._spawn(self._pump(subscription, self.delivery))
         self._spawn(self._beat())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -113,18 +111,20 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if not self.messages.allow("socket"):
             await self._send(error_frame("rate_limited", f"At most {MESSAGES_PER_MINUTE} messages a minute."))
             return
-        if self.who is None or not await still_valid(self.who):
-            await self.close(code=CLOSE_UNAUTHENTICATED)
+        try:
+            request, refusal = frames.parse(text_data), None
+        except frames.BadFrame as error:
+            request, refusal = None, error
+        admitted = await self._admitted(writes=not isinstance(request, frames.READING))
+        if self.who is None or admitted is None or admitted.conversation is None:
             return
-        conversation = await self._conversation()
-        if conversation is None:
-            await self.close(code=CLOSE_NOT_FOUND)
+        if refusal is not None:
+            await self._send(error_frame(refusal.code, str(refusal), **refusal.fields))
+        if request is None:
             return
         try:
-            request = frames.parse(text_data)
-            await Actions(self.who, conversation, self.delivery).act(request)
-        except frames.BadFrame as error:
-            await self._send(error_frame(error.code, str(error), **error.fields))
+            conversation, may_write = admitted.conversation, admitted.may_write
+            await Actions(self.who, conversation, self.delivery, may_write=may_write).act(request)
         except MaintenanceInProgress as error:
             await self._send(error_frame("maintenance", str(error)))
         except Exception:
@@ -139,11 +139,20 @@ class ChatConsumer(AsyncWebsocketConsumer):
         for task in self.tasks:
             task.cancel()
 
-    async def _conversation(self) -> Conversation | None:
+    @property
+    def _conversation_id(self) -> UUID:
+        found: UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
+        return found
+
+    async def _admitted(self, *, writes: bool = False) -> Admission | None:
+        """What this socket may do now; closed if that is nothing."""
         if self.who is None:
             return None
-        conversation_id: UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
-        return await in_database(conversation_for, self.who.user, conversation_id, token=self.who.token)
+        found = await in_database(admission, self.who, self._conversation_id, writes=writes)
+        if found.conversation is not None:
+            return found
+        await self.close(code=CLOSE_NOT_FOUND if found.is_known else CLOSE_UNAUTHENTICATED)
+        return None
 
     def _runs_elsewhere(self, turn: Turn) -> None:
         """Told again and again; an end that this socket has told, or that came before it, is no news."""
@@ -185,11 +194,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Every 20 s: a sign of life, and whether this socket would still be let in."""
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            if self.who is None or not await still_valid(self.who):
-                await self.close(code=CLOSE_UNAUTHENTICATED)
-                return
-            if await self._conversation() is None:
-                await self.close(code=CLOSE_NOT_FOUND)
+            if await self._admitted() is None:
                 return
             await self._send(frame("ping"))
 
@@ -201,3 +206,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
         task = asyncio.create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+
+
+def _found(who: AuthenticatedSocket, conversation_id: UUID) -> tuple[Conversation, Standing] | None:
+    """The conversation and how it stands, once turns that a dead process left are closed."""
+    conversation = conversation_for(who.user, conversation_id, token=who.token)
+    if conversation is None:
+        return None
+    with contextlib.suppress(MaintenanceInProgress):  # reading goes on; the next socket tidies up
+        turns_interrupt()
+    return conversation, standing(conversation)

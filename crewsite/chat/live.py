@@ -33,6 +33,7 @@ class LiveTurn:
         self._sent = 0
         self._held = ""
         self._pending: list[str] = []
+        self._flushed_at = float("-inf")
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -58,7 +59,13 @@ class LiveTurn:
         if self._length - self._sent >= COALESCE_CHARS:
             self.flush()
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(COALESCE_S, self.flush)
+            # The first of what comes goes out at once, what follows within 20 ms together.
+            loop = asyncio.get_running_loop()
+            wait_s = self._flushed_at + COALESCE_S - loop.time()
+            if wait_s <= 0:
+                self.flush()
+            else:
+                self._timer = loop.call_later(wait_s, self.flush)
 
     def add_tool(self, call: dict[str, Any]) -> None:
         """A tool call that started or changed; text before it goes out first. `at` is how much there was when
@@ -79,3 +86,4 @@ class LiveTurn:
             for item in delta_frames(self.turn_id, self._sent, text):
                 self._publish(item)
             self._sent += len(text)
+            self._flushed_at = asyncio.get_running_loop().time()

@@ -17,11 +17,12 @@ from pydantic_ai import RunContext, Tool, ToolFailed, ToolReturn
 
 from crewsite.chat.constants import TOOL_TIMEOUT_S
 from crewsite.chat.threads import in_tool_thread
-from crewsite.chat.tool_rules import Rule, Rules, refused, shortened
+from crewsite.chat.tool_rules import Rule, refused, shortened
 from crewsite.llm.constants import TOOL_RETRIES
 from crewsite.security.redaction import redact
 
 if TYPE_CHECKING:
+    from crewsite.chat.tool_rules import Rules
     from crewsite.llm.tools import ToolContext, ToolFunction, ToolResult
 
 logger = logging.getLogger(__name__)
@@ -32,11 +33,9 @@ Ask = Callable[[str, str, dict[str, Any]], Awaitable[bool]]
 NOT_ALLOWED: Final = "The person did not allow this call."
 
 
-def offered_tools(context: ToolContext, ask: Ask | None = None) -> list[Tool[None]]:
-    """Those that the site's rules approve, and with somebody to `ask` those that no rule names. Reads the
-    database."""
+def offered_tools(context: ToolContext, rules: Rules, ask: Ask | None = None) -> list[Tool[None]]:
+    """Those that the site's rules approve, and with somebody to `ask` those that no rule names."""
     tools: list[Tool[None]] = []
-    rules = Rules.live()
     for function in map(import_string, settings.CHAT_TOOLS):
         rule = rules.of(function.__name__)
         if rule == Rule.APPROVED:

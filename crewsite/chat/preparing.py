@@ -16,7 +16,8 @@ from crewsite.chat.constants import (
     REFERENCE_WINDOW_TOKENS,
 )
 from crewsite.chat.models import Turn, TurnInjection
-from crewsite.chat.services import Injection, turn_record_packet
+from crewsite.chat.services import Injection, turn_begin, turn_record_packet
+from crewsite.chat.tool_rules import Rules
 from crewsite.conversations.branches import on_path, path_to, question_before
 from crewsite.conversations.models import Conversation, Message
 from crewsite.llm.constants import MEMORY_MODEL
@@ -30,6 +31,7 @@ from memory.context.windows import resolve_model_window
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from uuid import UUID
 
     from memory.context.packet import ContextPacket
     from memory.context.request import ChosenRow, SeenRow
@@ -44,7 +46,8 @@ _PRIVACY: Final[dict[str, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """`target` is None when the answer comes from memory alone. `with_text` is what memory adds to the text,
+    """`target` is None when the answer comes from memory alone; `rules` say which tools a model may use.
+    `with_text` is what memory adds to the text,
     `added` what it added to earlier messages, by their id."""
 
     turn: Turn
@@ -53,8 +56,15 @@ class Prepared:
     history: tuple[Message, ...]
     text: str
     target: Target | None
+    rules: Rules
     with_text: str = ""
     added: Mapping[int, str] = field(default_factory=dict)
+
+
+def begin(turn_id: UUID) -> Prepared | None:
+    """Queued to running, and what its prompt is made of; None if somebody stopped it meanwhile."""
+    turn = turn_begin(turn_id=turn_id)
+    return None if turn is None else prepare(turn)
 
 
 def prepare(turn: Turn) -> Prepared:
@@ -90,6 +100,7 @@ def prepare(turn: Turn) -> Prepared:
         history=fitting(earlier, budget_chars=room),
         text=message.content,
         target=target,
+        rules=Rules.live(),
         with_text=packet.with_message,
         added=added,
     )

@@ -69,7 +69,13 @@ async def _by_model(
     owner = str(prepared.turn.conversation_id)
     model = model_for(target, owner=owner, watcher=watcher, ahead=ahead)
     prompt = agent.Prompt(
-        prepared.instructions, prepared.history, prepared.text, prepared.with_text, prepared.added, options
+        instructions=prepared.instructions,
+        history=prepared.history,
+        text=prepared.text,
+        rules=prepared.rules,
+        with_text=prepared.with_text,
+        added=prepared.added,
+        options=options,
     )
     usage: dict[str, Any] = await agent.answer_by_model(model, prompt, prepared.context, live, ahead)
     if target.provider == "acp":

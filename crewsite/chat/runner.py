@@ -19,10 +19,10 @@ from crewsite.chat.elsewhere import mark
 from crewsite.chat.hub import hub
 from crewsite.chat.live import LiveTurn
 from crewsite.chat.payloads import notice_frame, turn_closed_frame, turn_started_frame
-from crewsite.chat.preparing import prepare
+from crewsite.chat.preparing import begin
 from crewsite.chat.producing import produce
-from crewsite.chat.services import Draft, turn_begin, turn_fail, turn_finish, turn_stop, turns_save
-from crewsite.chat.threads import in_database
+from crewsite.chat.services import Draft, turn_fail, turn_finish, turn_stop, turns_save
+from crewsite.chat.threads import in_database, in_packet_thread
 from crewsite.chat.titles import title_later
 from crewsite.jobs.store import running_work
 from crewsite.llm.errors import LlmError
@@ -138,15 +138,16 @@ class Runner:
             self._start_what_fits(entry.user_id, limit)
 
     async def _answer(self, entry: _Entry) -> None:
-        turn = await in_database(turn_begin, turn_id=entry.turn_id)
-        if turn is None:
+        # In one go: of a hundred turns that begin together the first answers then begin at once, where step
+        # by step all would wait for the last.
+        prepared = await in_packet_thread(begin, entry.turn_id)
+        if prepared is None:
             return
         entry.producing = True
         if self._saver is None or self._saver.done():
             self._saver = asyncio.create_task(self._save_regularly(), name="turns-save")
         try:
-            prepared = await in_database(prepare, turn)
-            hub.publish(entry.conversation_id, turn_started_frame(turn, is_retry=entry.is_retry))
+            hub.publish(entry.conversation_id, turn_started_frame(prepared.turn, is_retry=entry.is_retry))
             usage = await produce(prepared, entry.live, entry.options)
         finally:
             entry.producing = False

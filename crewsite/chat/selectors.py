@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from crewsite.accounts.models import ApiToken, Role, User, Workspace
+from crewsite.accounts.sockets import still_valid
 from crewsite.chat.models import Turn
 from crewsite.conversations.models import Conversation, Message
 from crewsite.embeddings.service import embedder_status
@@ -18,6 +19,8 @@ from crewsite.llm.targets import target_of
 
 if TYPE_CHECKING:
     from uuid import UUID
+
+    from crewsite.accounts.sockets import AuthenticatedSocket
 
 OPEN_STATES = (Turn.State.QUEUED, Turn.State.RUNNING)
 
@@ -30,6 +33,15 @@ class Standing:
     degraded: tuple[str, ...]
     running: Turn | None
     last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What a socket may do now. Without a conversation: nothing, as somebody who `is_known` or not."""
+
+    is_known: bool
+    conversation: Conversation | None = None
+    may_write: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,16 @@ def conversation_for(
         if token.workspace_id is not None:
             rows = rows.filter(workspace_id=token.workspace_id)
     return rows.select_related("workspace", "owner").first()
+
+
+def admission(who: AuthenticatedSocket, conversation_id: UUID, *, writes: bool = False) -> Admission:
+    """Whether the token or session still stands, and what it opens. `may_write` is looked up for who
+    `writes`."""
+    if not still_valid(who):
+        return Admission(is_known=False)
+    conversation = conversation_for(who.user, conversation_id, token=who.token)
+    may = writes and conversation is not None and may_write(who.user, conversation, token=who.token)
+    return Admission(is_known=True, conversation=conversation, may_write=may)
 
 
 def may_write(user: User, conversation: Conversation, *, token: ApiToken | None = None) -> bool:

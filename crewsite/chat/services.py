@@ -6,10 +6,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from crewsite.chat.answers import answer_html
@@ -23,6 +22,7 @@ from crewsite.conversations.services import (
     conversation_rename,
     message_append,
     message_update,
+    messages_overwrite,
     title_propose,
 )
 from crewsite.jobs.leases import process_owner
@@ -37,6 +37,13 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from crewsite.accounts.models import User
+
+
+# How long the row of an open turn may stand still before its process counts as gone.
+_ALLOWED_STILLNESS: Final = {
+    Turn.State.QUEUED.value: timedelta(seconds=STALE_QUEUED_S),
+    Turn.State.RUNNING.value: timedelta(seconds=STALE_TURN_S),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +127,11 @@ def turn_begin(*, turn_id: UUID) -> Turn | None:
         )
         if not claimed:
             return None
-        turn = _turn(turn_id)
+        turn = _turn(turn_id, locked=True)
         if turn.assistant_message is None:
             turn.assistant_message = message_append(
                 conversation=turn.conversation,
+                is_locked=True,
                 role=Message.Role.ASSISTANT,
                 content="",
                 parent=turn.user_message,
@@ -166,13 +174,12 @@ def turns_save(drafts: Sequence[Draft]) -> set[UUID]:
         running = Turn.objects.filter(pk__in=by_turn, state=Turn.State.RUNNING, runner=process_owner())
         ours = list(running.values_list("pk", "first_token_at", "assistant_message"))
         Turn.objects.filter(pk__in=[turn_id for turn_id, _, _ in ours]).update(heartbeat_at=timezone.now())
-        for turn_id, first_token_at, message_id in ours:
-            draft = by_turn[turn_id]
-            if first_token_at is None and draft.first_token_at is not None:
-                Turn.objects.filter(pk=turn_id).update(first_token_at=draft.first_token_at)
-            Message.objects.filter(pk=message_id).update(
-                content=clean(draft.text), tool_calls=list(draft.tool_calls)
-            )
+        for turn_id, first_token_at, _ in ours:
+            begun = by_turn[turn_id].first_token_at
+            if first_token_at is None and begun is not None:
+                Turn.objects.filter(pk=turn_id).update(first_token_at=begun)
+        written = [(message_id, by_turn[turn_id]) for turn_id, _, message_id in ours]
+        messages_overwrite([(pk, draft.text, draft.tool_calls) for pk, draft in written])
     return set(by_turn) - {turn_id for turn_id, _, _ in ours}
 
 
@@ -270,13 +277,14 @@ def turn_retry(*, turn_id: UUID) -> Turn | None:
 def turns_interrupt(*, now: datetime | None = None, by_process: bool = True) -> int:
     """Close the turns whose process is gone: failed, retryable, partial answers marked `interrupted`."""
     now = now or timezone.now()
-    moved = Q(state=Turn.State.RUNNING, heartbeat_at__gte=now - timedelta(seconds=STALE_TURN_S))
-    waiting = Q(state=Turn.State.QUEUED, heartbeat_at__gte=now - timedelta(seconds=STALE_QUEUED_S))
-    open_turns = Turn.objects.filter(state__in=[Turn.State.QUEUED, Turn.State.RUNNING])
+    open_turns = Turn.objects.filter(state__in=_ALLOWED_STILLNESS)
     foreign = open_turns.exclude(runner=process_owner()).select_related("user_message", "assistant_message")
-    stale = set(foreign.exclude(moved | waiting).values_list("pk", flat=True))
-    lost = [turn for turn in foreign if turn.pk in stale or (by_process and _process_is_gone(turn.runner))]
+    lost = [t for t in foreign if _is_stale(t, now) or (by_process and _process_is_gone(t.runner))]
     return sum(_interrupt(turn, now) for turn in lost)
+
+
+def _is_stale(turn: Turn, now: datetime) -> bool:
+    return turn.heartbeat_at is None or turn.heartbeat_at < now - _ALLOWED_STILLNESS[turn.state]
 
 
 def turns_reap() -> int:
@@ -320,9 +328,15 @@ def _process_is_gone(runner: str) -> bool:
     return False
 
 
-def _turn(turn_id: UUID) -> Turn:
+def _turn(turn_id: UUID, *, locked: bool = False) -> Turn:
+    """With all it belongs to; `locked` with its conversation, for who writes into that."""
     related = ["conversation__workspace", "conversation__owner", "user_message", "assistant_message"]
-    return Turn.objects.select_related(*related).get(pk=turn_id)
+    rows = Turn.objects.select_for_update(of=("conversation",)) if locked else Turn.objects.all()
+    turn = rows.select_related(*related).get(pk=turn_id)
+    for message in (turn.user_message, turn.assistant_message):
+        if message is not None:
+            message.conversation = turn.conversation
+    return turn
 
 
 def _close(

@@ -8,9 +8,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from constance import config
-
 from crewsite.chat.constants import READING_TOOLS, TOOL_RESULT_MAX_CHARS
+from crewsite.live import live_value
 
 if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation
@@ -33,7 +32,8 @@ class Rules:
 
     @classmethod
     def live(cls) -> Rules:
-        return cls(config.CHAT_TOOLS_DENIED, config.CHAT_TOOLS_APPROVED)
+        """Reads the database."""
+        return cls(live_value("CHAT_TOOLS_DENIED"), live_value("CHAT_TOOLS_APPROVED"))
 
     def of(self, name: str) -> Rule:
         if _listed(name, self.denied):

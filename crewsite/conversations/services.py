@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -20,6 +20,7 @@ from crewsite.conversations.constants import (
 from crewsite.conversations.indexing import messages_index, messages_unindex
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.rendering import render_markdown
+from crewsite.rows import row_insert
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Surface
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
     from crewsite.accounts.models import User, Workspace
     from crewsite.security.origin import Origin
+
+
+# For all answers that stream, every second: through the ORM each would be built anew.
+_OVERWRITE: Final = "UPDATE conversations_message SET content = %s, tool_calls = %s WHERE id = %s"
 
 
 def conversation_create(
@@ -84,10 +89,10 @@ def message_append(
     """
     text = clean(content)
     html = render_markdown(text) if html is None else html  # before the lock: long texts take a second
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         row = conversation if is_locked else Conversation.objects.select_for_update().get(pk=conversation.pk)
         last = row.messages.aggregate(last=Max("seq"))["last"] or 0
-        message = Message.objects.create(
+        message = Message(
             conversation=row,
             seq=last + 1,
             role=role,
@@ -101,6 +106,7 @@ def message_append(
             finish_reason=finish_reason,
             private=(not row.writes_memory) if private is None else private,
         )
+        row_insert(message)
         if text:
             messages_index([message], row, with_vectors=with_vectors)
         row.last_activity_at = message.created_at
@@ -130,10 +136,19 @@ def message_update(
         if value is not None:
             setattr(message, name, list(value) if name == "tool_calls" else value)
             fields.append(name)
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         message.save(update_fields=fields)
         messages_index([message], message.conversation, with_vectors=with_vectors)
     return message
+
+
+def messages_overwrite(drafts: Sequence[tuple[int, str, Sequence[dict[str, Any]]]]) -> None:
+    """Text and tool calls of messages, by id, that are still being written: neither rendered nor searched."""
+    here = connections[DEFAULT_DB_ALIAS]
+    calls_field = Message._meta.get_field("tool_calls")
+    rows = [(clean(text), calls_field.get_db_prep_save(list(calls), here), pk) for pk, text, calls in drafts]
+    with here.cursor() as cursor:
+        cursor.executemany(_OVERWRITE, rows)
 
 
 def conversation_rename(*, conversation: Conversation, title: str) -> Conversation:

@@ -54,7 +54,7 @@ class JobsConsumer(AsyncWebsocketConsumer):
         self.seq = self.acked = 0
 
     async def connect(self) -> None:
-        who = self.who = await authenticate(self.scope)
+        who = self.who = await in_database(authenticate, self.scope)
         await self.accept(SUBPROTOCOL if SUBPROTOCOL in self.scope.get("subprotocols", ()) else None)
         if who is None:
             await self.close(code=CLOSE_UNAUTHENTICATED)
@@ -114,7 +114,7 @@ class JobsConsumer(AsyncWebsocketConsumer):
         """Every 20 s: a sign of life, and whether this socket would still be let in."""
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            if not await still_valid(who):
+            if not await in_database(still_valid, who):
                 await self.close(code=CLOSE_UNAUTHENTICATED)
                 return
             await self._send(frame("ping"))

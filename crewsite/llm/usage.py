@@ -6,10 +6,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from django.db import DatabaseError, transaction
-from django.db.models import F, Sum
+from django.db import DatabaseError, connection
+from django.db.models import Sum
 from django.utils import timezone
 
 from crewsite.jobs.errors import MaintenanceInProgress
@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 logger = logging.getLogger(__name__)
+
+_ADDED: Final = (
+    "calls", "failures", "input_tokens", "output_tokens", "seconds", "cost_usd", "unpriced_calls",
+)  # fmt: skip
+# At the end of every call; the ORM would need three statements, and longer to build one than it runs.
+_ADD: Final = (
+    f"INSERT INTO llm_modelusage AS known (day, model, purpose, {', '.join(_ADDED)})"  # noqa: S608
+    f" VALUES (%s, %s, %s, {', '.join(['%s'] * len(_ADDED))}) ON CONFLICT (day, model, purpose)"
+    f" DO UPDATE SET {', '.join(f'{name} = known.{name} + excluded.{name}' for name in _ADDED)}"
+)
 
 
 def usage_record(
@@ -36,29 +46,13 @@ def usage_record(
     """Add one call to its day. A failed call counts as such; tokens it may have used are unknown. What cannot
     be written, as under maintenance, is left out: the call itself must not suffer."""
     day = (now or timezone.now()).date()
-    added = {
-        "calls": 1,
-        "failures": int(failed),
-        "input_tokens": input_tokens,
-        "output_tokens": output_tokens,
-        "seconds": seconds,
-        "cost_usd": cost_usd or 0.0,
-        "unpriced_calls": int(cost_usd is None and not failed),
-    }
+    unpriced = int(cost_usd is None and not failed)
+    spent = [input_tokens, output_tokens, seconds, cost_usd or 0.0]
     try:
-        _add(day, model[:200], purpose, added)
+        with connection.cursor() as cursor:
+            cursor.execute(_ADD, [day.isoformat(), model[:200], purpose, 1, int(failed), *spent, unpriced])
     except (MaintenanceInProgress, DatabaseError) as error:
         logger.warning("The use of %s could not be noted: %s", model, error)
-
-
-def _add(day: date, model: str, purpose: str, added: Mapping[str, Any]) -> None:
-    today = ModelUsage.objects.filter(day=day, model=model, purpose=purpose)
-    more = {name: F(name) + value for name, value in added.items()}
-    if today.update(**more):
-        return
-    with transaction.atomic():
-        ModelUsage.objects.get_or_create(day=day, model=model, purpose=purpose)
-        today.update(**more)
 
 
 def price_of(target: Target, usage: Mapping[str, Any]) -> float | None:
@@ -98,9 +92,8 @@ class DayOfUse:
 def usage_by_day(*, days: int, now: datetime | None = None) -> list[DayOfUse]:
     """The newest day first; days without a call are left out."""
     since = (now or timezone.now()).date() - timedelta(days=days - 1)
-    fields = ("calls", "failures", "input_tokens", "output_tokens", "seconds", "cost_usd", "unpriced_calls")
     rows = ModelUsage.objects.filter(day__gte=since).order_by().values("day")
-    return [_day(row) for row in rows.annotate(**{f"all_{n}": Sum(n) for n in fields}).order_by("-day")]
+    return [_day(row) for row in rows.annotate(**{f"all_{n}": Sum(n) for n in _ADDED}).order_by("-day")]
 
 
 def _day(row: Mapping[str, Any]) -> DayOfUse:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.conf import settings as site
 from django.contrib.sessions.models import Session
 from django.test import Client
@@ -15,8 +14,7 @@ from crewsite.accounts.origins import origin_allowed
 from crewsite.accounts.services import token_create, token_revoke
 from crewsite.accounts.sockets import AuthenticatedSocket, authenticate, still_valid
 
-# Channels closes connections around its database calls; a test inside one transaction would not survive it.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 OURS = "https://crew.example"
 
@@ -30,9 +28,7 @@ def _address(settings: Any) -> None:
 
 def enter(*, subprotocols: tuple[str, ...] = (), **headers: str) -> AuthenticatedSocket | None:
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    return async_to_sync(authenticate)(
-        {"type": "websocket", "headers": raw, "subprotocols": list(subprotocols)}
-    )
+    return authenticate({"type": "websocket", "headers": raw, "subprotocols": list(subprotocols)})
 
 
 def cookie_of(user: User) -> str:
@@ -46,7 +42,7 @@ def test_a_session_with_our_page_comes_in(alice: User) -> None:
     assert socket
     assert socket.user == alice
     assert socket.token is None
-    assert async_to_sync(still_valid)(socket)
+    assert still_valid(socket)
 
 
 @pytest.mark.parametrize(
@@ -118,14 +114,14 @@ def test_a_revoked_token_a_closed_session_and_a_changed_password_end_a_socket(al
     assert by_session
     alice.set_password("another long password")
     alice.save()
-    assert not async_to_sync(still_valid)(by_session)
-    assert async_to_sync(still_valid)(by_token)
+    assert not still_valid(by_session)
+    assert still_valid(by_token)
     token_revoke(token)
-    assert not async_to_sync(still_valid)(by_token)
+    assert not still_valid(by_token)
     again = enter(cookie=cookie_of(alice), origin=OURS)
     assert again
     Session.objects.all().delete()
-    assert not async_to_sync(still_valid)(again)
+    assert not still_valid(again)
 
 
 def test_a_deactivated_person_is_nobody(alice: User) -> None:

@@ -8,6 +8,7 @@ from pydantic_ai import ToolFailed
 
 from crewsite.chat import offered_tools as module
 from crewsite.chat.offered_tools import offered_tool, offered_tools
+from crewsite.chat.tool_rules import Rules
 from crewsite.conversations.models import Conversation
 from crewsite.llm.tools import ToolContext, ToolResult
 from tests.factories import make_conversation
@@ -114,5 +115,5 @@ async def test_the_mode_decides_what_tools_may_do(
 
 
 def test_the_configured_tools_are_offered(context: ToolContext) -> None:
-    names = [tool.name for tool in offered_tools(context)]
+    names = [tool.name for tool in offered_tools(context, Rules.live())]
     assert names == ["learn_add", "learn_list", "learn_remove", "memory_recall", "memory_remember"]

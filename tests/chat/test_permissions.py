@@ -59,8 +59,8 @@ def test_a_denied_tool_is_not_offered_and_one_that_asks_needs_somebody(alice: Us
         return True
 
     with override_config(CHAT_TOOLS_APPROVED="learn_list", CHAT_TOOLS_DENIED="memory_*"):
-        assert [tool.name for tool in offered_tools(context)] == ["learn_list"]
-        offered = offered_tools(context, ask)
+        assert [tool.name for tool in offered_tools(context, Rules.live())] == ["learn_list"]
+        offered = offered_tools(context, Rules.live(), ask)
     assert [tool.name for tool in offered] == ["learn_add", "learn_list", "learn_remove"]
     assert set(offered[0].function_schema.json_schema["properties"]) >= {"rule"}
     assert "run" not in offered[0].function_schema.json_schema["properties"]

@@ -16,14 +16,16 @@ from crewsite.chat.payloads import Frame, frame
 from crewsite.security.text import clean
 
 
-async def test_small_pieces_go_out_together_after_20_ms() -> None:
+async def test_a_piece_goes_out_at_once_and_those_of_the_next_20_ms_together() -> None:
     sent: list[Frame] = []
     live = LiveTurn(uuid4(), sent.append)
     for piece in ("a", "b", "c"):
         live.add_text(piece)
-    assert sent == []
+    assert [(item["offset"], item["text"]) for item in sent] == [(0, "a")]
     await asyncio.sleep(0.05)
-    assert [(item["offset"], item["text"]) for item in sent] == [(0, "abc")]
+    assert [(item["offset"], item["text"]) for item in sent[1:]] == [(1, "bc")]
+    live.add_text("d")
+    assert sent[2]["text"] == "d"
 
 
 async def test_200_characters_go_out_at_once() -> None:
