@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STREAMS: Final = 100
 DROPPED: Final = 20
-WORDS: Final = 120
+WORDS: Final = 400  # so many that all answers stream at once, however long it takes them all to begin
 PACE_S: Final = 0.05  # between two words of one answer: about what a large model writes
 SEND: Final = {"v": 1, "type": "send", "text": "go"}
 ROUNDS: Final = 3  # the first warms up; memory is compared between the others
@@ -39,16 +39,20 @@ STAMP: Final = re.compile(r"<(\d+)>")
 
 @dataclass
 class Heard:
-    """What one client got: the text, and the milliseconds each word was under way."""
+    """What one client got: the text, the milliseconds each word was under way, and the seconds that it waited
+    for the first."""
 
     text: str = ""
     delays_ms: list[float] = field(default_factory=list)
     resumed: int = 0
+    asked_at: float = field(default_factory=time.monotonic)
+    first_s: float = 0.0
     stamped: int = 0  # characters up to the end of the last whole stamp
 
     def add(self, text: str) -> None:
         """A piece that arrived just now. A word cut in two counts when its stamp is whole."""
         now = time.monotonic_ns()
+        self.first_s = self.first_s or time.monotonic() - self.asked_at
         self.text += text
         for found in STAMP.finditer(self.text, self.stamped):
             self.delays_ms.append((now - int(found[1])) / 1e6)
@@ -81,6 +85,8 @@ def run(options: argparse.Namespace) -> Report:
             "site_p50_ms": percentile(heard, 0.5),
             "site_p95_ms": added,
             "added_p95_ms": added - own,
+            "first_word_p50_s": sorted(one.first_s for one in heard)[len(heard) // 2],
+            "first_word_last_s": max(one.first_s for one in heard),
             "broken_streams": float(lost),
             "resumed_sockets": float(sum(one.resumed for one in heard)),
             "memory_mib": memory[-1] / 1024,

@@ -4,7 +4,7 @@ protocol."""
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from crewsite.chat.constants import FRAME_MAX_BYTES, FRAME_TEXT_CHARS, PROTOCOL_VERSION
 from crewsite.chat.models import Turn
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation, Message
 
 Frame = dict[str, Any]
+UTF8_BYTES_MAX: Final = 4  # of one character
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def frame(kind: str, /, **fields: Any) -> Frame:
@@ -27,6 +29,8 @@ def frame_text(item: Frame) -> str:
     """A frame as JSON of at most `FRAME_MAX_BYTES`. A message too long for one goes without its HTML, its
     tool calls and at last its content; `cut` names what is missing, which the page and the API have."""
     text = _json(item)
+    if len(text) <= FRAME_MAX_BYTES // UTF8_BYTES_MAX:
+        return text
     for name in ("html", "tool_calls", "content"):
         if len(text.encode()) <= FRAME_MAX_BYTES:
             break
@@ -36,7 +40,7 @@ def frame_text(item: Frame) -> str:
 
 
 def _json(item: Frame) -> str:
-    return json.dumps(item, ensure_ascii=False).encode("utf-8", "replace").decode()
+    return _encode(item).encode("utf-8", "replace").decode()
 
 
 def _without(item: Frame, name: str) -> Frame:

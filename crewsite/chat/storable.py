@@ -18,6 +18,8 @@ def storable_text(held: str, text: str) -> tuple[str, str]:
     Endpoints cut emoji and line ends in two when they stream; each half alone would be lost.
     """
     whole = held + text
+    if whole.isascii() and not whole.endswith("\r"):
+        return clean(whole), ""
     held = whole[-1] if whole.endswith(_HALVES) else ""
     whole = whole.removesuffix(held) if held else whole
     return clean(whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")), held
