@@ -79,7 +79,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.subscription = hub.subscribe(self._conversation_id)
         self.opened_at = timezone.now()
         elsewhere.listen(self._conversation_id, self._runs_elsewhere)
-        found = await in_database(_found, self.who, self._conversation_id)
+        try:
+            found = await in_database(_found, self.who, self._conversation_id)
+        except BaseException:
+            self._leave()  # nobody disconnects a socket that never opened
+            raise
         if found is None:
             await self.close(code=CLOSE_NOT_FOUND)
             return
@@ -133,11 +137,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def disconnect(self, code: int) -> None:
         """The turn goes on without us."""
+        self._leave()
+        for task in self.tasks:
+            task.cancel()
+
+    def _leave(self) -> None:
         if self.subscription is not None:
             hub.unsubscribe(self.subscription)
             elsewhere.leave(self.subscription.conversation_id, self._runs_elsewhere)
-        for task in self.tasks:
-            task.cancel()
 
     @property
     def _conversation_id(self) -> UUID:
