@@ -66,4 +66,8 @@ _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopWatch] = WeakKeyDicti
 
 def loop_watch() -> LoopWatch:
     """Of the running loop."""
-    return _watches.setdefault(asyncio.get_running_loop(), LoopWatch())
+    loop = asyncio.get_running_loop()
+    found = _watches.get(loop)
+    if found is None:
+        found = _watches[loop] = LoopWatch()
+    return found
