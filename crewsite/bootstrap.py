@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 STAMP = VENV / ".crewsite-installed"
+CHOICE = VENV / ".crewsite-python"  # the Python that PYTHON= named, for later runs that name none
 MIN_PYTHON = (3, 11)
 
 # llama.cpp is compiled once (about five minutes on two cores; pip keeps the wheel). Only the library is
@@ -40,7 +41,7 @@ def fingerprint(extras: str) -> str:
     digest = hashlib.sha256()
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((ROOT / name).read_bytes())
-    digest.update(f"{sys.version_info[:3]} {base_python()} {extras} {ROOT}".encode())
+    digest.update(f"{sys.version_info[:3]} {base_python().resolve()} {extras} {ROOT}".encode())
     return digest.hexdigest()
 
 
@@ -48,23 +49,40 @@ def system_python() -> Path | None:
     """The distribution's own Python of this version, if it can make environments and does not run already.
 
     Distributions build theirs with profiles and link-time optimisation, which pyenv does not unless it is
-    told: a recall takes a fifth less under Debian's (measured).
+    told: `bench recall` takes a fifth less time under Debian's.
     """
     own = Path(f"/usr/bin/python{sys.version_info[0]}.{sys.version_info[1]}")
-    if sys.platform != "linux" or not own.exists() or own.samefile(sys.executable):
+    if sys.platform != "linux" or not own.exists() or _runs(own):
         return None
     can_make = subprocess.run([str(own), "-c", "import ensurepip, venv"], capture_output=True, check=False)  # noqa: S603
     return None if can_make.returncode else own
 
 
+def other_python() -> Path | None:
+    """The Python to go on with instead of the one that runs: one that was chosen before, or the system's."""
+    if os.environ.get("PYTHON"):
+        return None
+    chosen = Path(CHOICE.read_text()) if CHOICE.exists() else None
+    if chosen is not None and chosen.exists():
+        return None if _runs(chosen) else chosen
+    return system_python()
+
+
+def _runs(python: Path) -> bool:
+    return bool(sys.executable) and Path(sys.executable).exists() and python.samefile(sys.executable)
+
+
 def is_of_this_python() -> bool:
-    """Whether the environment was made by the Python that runs."""
+    """Whether the environment was made by the Python that runs, or one of the same version beside it."""
     try:
         lines = (VENV / "pyvenv.cfg").read_text().splitlines()
     except OSError:
         return False
     settings = dict(line.split(" = ", 1) for line in lines if " = " in line)
-    return settings.get("home") == str(base_python().parent)
+    home = Path(settings.get("home", ""))
+    version = ".".join(map(str, sys.version_info[:2]))
+    is_same = home.exists() and home.samefile(base_python().parent)
+    return is_same and settings.get("version", "").startswith(f"{version}.")
 
 
 def base_python() -> Path:
@@ -112,9 +130,11 @@ def pip(*args: str, what: str) -> None:
 def install(extras: str) -> None:
     check_machine()
     if not (VENV / "bin" / "python").exists() or not is_of_this_python():
-        say("making the virtual environment in .venv")
+        again = ", which another Python made" if VENV.exists() else ""
+        say(f"making the virtual environment in .venv{again}")
         import venv
 
+        # A link follows the distribution's updates of its Python.
         venv.create(VENV, with_pip=True, symlinks=True, clear=VENV.exists())
     say("installing dependencies; the first time llama.cpp is compiled, which takes about five minutes")
     target = f"{ROOT}[{extras}]" if extras else str(ROOT)
@@ -127,6 +147,8 @@ def install(extras: str) -> None:
         target,
         what="Installing the dependencies",
     )
+    if os.environ.get("PYTHON"):
+        CHOICE.write_text(str(base_python()))
     STAMP.write_text(fingerprint(extras))
     say("installed")
 
@@ -135,9 +157,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--extras", default="", help="comma-separated extras, for example dev,postgres")
     wanted = parser.parse_args().extras
-    faster = None if os.environ.get("PYTHON") else system_python()
-    if faster is not None:
-        os.execv(faster, [str(faster), *sys.argv])  # noqa: S606
+    other = other_python()
+    if other is not None:
+        os.execv(other, [str(other), *sys.argv])  # noqa: S606
     known = STAMP.read_text() if STAMP.exists() else ""
     # An environment with the development extras also serves a plain run.
     if known not in {fingerprint(wanted), *({fingerprint("dev")} if not wanted else ())}:

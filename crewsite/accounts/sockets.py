@@ -89,8 +89,8 @@ def _by_session(key: str) -> AuthenticatedSocket | None:
     if not key:
         return None
     store = import_module(settings.SESSION_ENGINE).SessionStore(key)
-    at_the_door: Any = SimpleNamespace(session=store)  # all that is looked at of a request
-    user = get_user(at_the_door)
+    request_like: Any = SimpleNamespace(session=store)  # all that is looked at of a request
+    user = get_user(request_like)
     if not isinstance(user, User) or not user.is_active:
         return None
     return AuthenticatedSocket(user=user, session_key=key)

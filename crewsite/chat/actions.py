@@ -43,8 +43,8 @@ _turns = RateLimit(TURNS_PER_MINUTE)
 
 
 class Actions:
-    """The frames of one person on one conversation, both checked just now, and whether they `may_write`
-    there."""
+    """The frames of one person on one conversation, both checked just now. `may_write` is looked up for
+    frames that need it."""
 
     def __init__(
         self, who: AuthenticatedSocket, conversation: Conversation, delivery: Delivery, *, may_write: bool

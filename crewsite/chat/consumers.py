@@ -82,17 +82,19 @@ class ChatConsumer(AsyncWebsocketConsumer):
         try:
             found = await in_database(_found, self.who, self._conversation_id)
         except BaseException:
-            self._leave()  # nobody disconnects a socket that never opened
+            self._leave()  # `disconnect` is not called where `connect` raises
             raise
         if found is None:
             await self.close(code=CLOSE_NOT_FOUND)
             return
         await self._open(self.subscription, *found)
 
-    async def _open(self, subscription: Subscription, conversation: Conversation, now: Standing) -> None:
+    async def _open(
+        self, subscription: Subscription, conversation: Conversation, standing_now: Standing
+    ) -> None:
         self.delivery = Delivery(conversation, self._send)
-        self.delivery.begin(last_seq=now.last_seq)
-        running = now.running.pk if now.running else None
+        self.delivery.begin(last_seq=standing_now.last_seq)
+        running = standing_now.running.pk if standing_now.running else None
         if running is not None:
             self.delivery.hold(running)
             self._spawn(self._release_unasked())
@@ -100,7 +102,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 self._follow(running, self.delivery.follow_row(running))
         await self._send(
             hello_frame(
-                conversation, model=now.model, degraded=now.degraded, running=running, last_seq=now.last_seq
+                conversation,
+                model=standing_now.model,
+                degraded=standing_now.degraded,
+                running=running,
+                last_seq=standing_now.last_seq,
             )
         )
         self._spawn(self._pump(subscription, self.delivery))

@@ -91,7 +91,7 @@ class Pong:
     fields: dict[str, Any] = field(default_factory=dict)
 
 
-READING = (Resume, Pong)  # what somebody who may not write says too
+READING = (Resume, Pong)  # need no right to write
 Request = Send | Stop | Retry | Resume | Command | Undo | Restore | Branch | Answer | Pong
 
 

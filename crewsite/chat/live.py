@@ -21,7 +21,8 @@ Publish = Callable[[Frame], None]
 
 
 class LiveTurn:
-    """Collects text and sends it in pieces of at least 20 ms or 200 characters. Belongs to one event loop."""
+    """Collects text and sends the first piece at once, then one every 20 ms or 200 characters. Belongs to one
+    event loop."""
 
     def __init__(self, turn_id: UUID, publish: Publish) -> None:
         self.turn_id = turn_id

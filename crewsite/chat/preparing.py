@@ -47,8 +47,7 @@ _PRIVACY: Final[dict[str, int]] = {
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """`target` is None when the answer comes from memory alone; `rules` say which tools a model may use.
-    `with_text` is what memory adds to the text,
-    `added` what it added to earlier messages, by their id."""
+    `with_text` is what memory adds to the text, `added` what it added to earlier messages, by their id."""
 
     turn: Turn
     context: ToolContext

@@ -37,7 +37,8 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What a socket may do now. Without a conversation: nothing, as somebody who `is_known` or not."""
+    """What a socket may do now. Without a conversation it is refused: `is_known` tells not found from not
+    signed in."""
 
     is_known: bool
     conversation: Conversation | None = None

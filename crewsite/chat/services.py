@@ -179,7 +179,7 @@ def turns_save(drafts: Sequence[Draft]) -> set[UUID]:
             if first_token_at is None and begun is not None:
                 Turn.objects.filter(pk=turn_id).update(first_token_at=begun)
         written = [(message_id, by_turn[turn_id]) for turn_id, _, message_id in ours]
-        messages_overwrite([(pk, draft.text, draft.tool_calls) for pk, draft in written])
+        messages_overwrite(drafts=[(pk, draft.text, draft.tool_calls) for pk, draft in written])
     return set(by_turn) - {turn_id for turn_id, _, _ in ours}
 
 
@@ -333,7 +333,7 @@ def _turn(turn_id: UUID, *, locked: bool = False) -> Turn:
     related = ["conversation__workspace", "conversation__owner", "user_message", "assistant_message"]
     rows = Turn.objects.select_for_update(of=("conversation",)) if locked else Turn.objects.all()
     turn = rows.select_related(*related).get(pk=turn_id)
-    for message in (turn.user_message, turn.assistant_message):
+    for message in (turn.user_message, turn.assistant_message):  # else each would read it again
         if message is not None:
             message.conversation = turn.conversation
     return turn

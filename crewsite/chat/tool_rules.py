@@ -32,7 +32,7 @@ class Rules:
 
     @classmethod
     def live(cls) -> Rules:
-        """Reads the database."""
+        """Reads the database, once a second at most."""
         return cls(live_value("CHAT_TOOLS_DENIED"), live_value("CHAT_TOOLS_APPROVED"))
 
     def of(self, name: str) -> Rule:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crewsite.security.origin import Origin
 
 
-# For all answers that stream, every second: through the ORM each would be built anew.
+# Runs every second for every answer that streams; the ORM would build each statement anew.
 _OVERWRITE: Final = "UPDATE conversations_message SET content = %s, tool_calls = %s WHERE id = %s"
 
 
@@ -142,7 +142,7 @@ def message_update(
     return message
 
 
-def messages_overwrite(drafts: Sequence[tuple[int, str, Sequence[dict[str, Any]]]]) -> None:
+def messages_overwrite(*, drafts: Sequence[tuple[int, str, Sequence[dict[str, Any]]]]) -> None:
     """Text and tool calls of messages, by id, that are still being written: neither rendered nor searched."""
     here = connections[DEFAULT_DB_ALIAS]
     calls_field = Message._meta.get_field("tool_calls")

@@ -32,7 +32,7 @@ _CHANGEABLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\ud800-\udfff]")
 
 
 class Event(NamedTuple):
-    """`frame` is all of a delta but its text, a dictionary. What may not be joined has a frame of its own,
+    """`frame` is all of a delta but its text, as a dictionary; for what may not be joined an object that is
     equal to no other. `data` is how it was read; None: it can be written again from the two."""
 
     frame: object

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from crewsite.search.constants import MMR_LAMBDA, RRF_K
 
-__all__ = ["jaccard", "mmr_jaccard", "rrf", "scale01", "weighted"]
+__all__ = ["mmr_jaccard", "rrf", "scale01", "weighted"]
 
 K = TypeVar("K", bound=Hashable)
 
@@ -46,12 +46,6 @@ def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> dict[K, float]:
     return fused
 
 
-def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    """Shared words over all words; 0 when both are empty."""
-    shared = len(left & right)
-    return shared / (len(left) + len(right) - shared) if shared else 0.0
-
-
 def mmr_jaccard(
     items: Sequence[K],
     *,
@@ -83,7 +77,7 @@ def mmr_jaccard(
             said.append(words[key])
             continue
         mine, likest = words[key], nearest[index]
-        for other in said[compared[index] :]:  # `jaccard`, a hundred times a search
+        for other in said[compared[index] :]:  # Jaccard, without a call for each of a hundred pairs
             shared = len(mine & other)
             if shared and (likeness := shared / (len(mine) + len(other) - shared)) > likest:
                 likest = likeness

@@ -52,4 +52,4 @@ async def test_work_that_ends_and_begins_again_looks_at_the_loop_once() -> None:
     for _ in range(5):
         assert await in_database(lambda: 1) == 1
     pending = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]
-    assert len([handle for handle in pending if "LoopWatch" in repr(handle)]) <= 1
+    assert len([handle for handle in pending if "LoopWatch" in repr(handle)]) == 1
