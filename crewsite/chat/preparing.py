@@ -29,7 +29,7 @@ from memory.context.packet import Placement
 from memory.context.windows import resolve_model_window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from uuid import UUID
 
@@ -60,10 +60,14 @@ class Prepared:
     added: Mapping[int, str] = field(default_factory=dict)
 
 
-def begin(turn_id: UUID) -> Prepared | None:
-    """Queued to running, and what its prompt is made of; None if somebody stopped it meanwhile."""
+def begin(turn_id: UUID, *, begun: Callable[[], object]) -> Prepared | None:
+    """Queued to running, which `begun` is told, and what its prompt is made of; None if somebody stopped it
+    meanwhile."""
     turn = turn_begin(turn_id=turn_id)
-    return None if turn is None else prepare(turn)
+    if turn is None:
+        return None
+    begun()
+    return prepare(turn)
 
 
 def prepare(turn: Turn) -> Prepared:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from crewsite.chat.models import Turn
+    from crewsite.chat.preparing import Prepared
 
 logger = logging.getLogger(__name__)
 
@@ -44,10 +45,12 @@ class _Entry:
     conversation_id: UUID
     user_id: int
     live: LiveTurn
+    limit: int
     task: asyncio.Task[None] | None = None
     is_retry: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     stopping: bool = False
+    beginning: bool = False  # a thread is at it, and perhaps claims its row
     producing: bool = False  # its row is running, and ours to save
     closed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -81,7 +84,9 @@ class Runner:
         """Take a queued turn on: at once if there is room, else in order. `options` are settings of its model
         call."""
         live = LiveTurn(turn.pk, partial(hub.publish, turn.conversation_id))
-        entry = _Entry(turn.pk, turn.conversation_id, user_id, live, is_retry=is_retry, options=options or {})
+        entry = _Entry(
+            turn.pk, turn.conversation_id, user_id, live, limit, is_retry=is_retry, options=options or {}
+        )
         self._waiting.setdefault(user_id, deque()).append(entry)
         mark()
         self._start_what_fits(user_id, limit)
@@ -95,7 +100,10 @@ class Runner:
         if entry is not None and entry.task is not None:
             entry.stopping = True
             entry.task.cancel()
-            await entry.closed.wait()
+            await asyncio.wait([entry.task])
+            if not entry.closed.is_set():  # it had not taken its first step
+                await self._close(entry, partial(turn_stop, turn_id=turn_id))
+                self._ended(entry)
             return True
         for queue in self._waiting.values():
             for waiting in tuple(queue):
@@ -115,11 +123,11 @@ class Runner:
                 continue
             queue.remove(entry)
             self._running[entry.turn_id] = entry
-            entry.task = asyncio.create_task(self._run(entry, limit), name=f"turn-{entry.turn_id}")
+            entry.task = asyncio.create_task(self._run(entry), name=f"turn-{entry.turn_id}")
         if not queue:
             self._waiting.pop(user_id, None)
 
-    async def _run(self, entry: _Entry, limit: int) -> None:
+    async def _run(self, entry: _Entry) -> None:
         try:
             with running_work():
                 await self._answer(entry)
@@ -133,20 +141,18 @@ class Runner:
             logger.exception("Turn %s failed.", entry.turn_id)
             await self._fail(entry, "Something went wrong here; the log has the details.", retryable=True)
         finally:
-            self._running.pop(entry.turn_id, None)
-            entry.closed.set()
-            self._start_what_fits(entry.user_id, limit)
+            self._ended(entry)
+
+    def _ended(self, entry: _Entry) -> None:
+        self._running.pop(entry.turn_id, None)
+        entry.closed.set()
+        self._start_what_fits(entry.user_id, entry.limit)
 
     async def _answer(self, entry: _Entry) -> None:
-        # In one go: of a hundred turns that begin together the first answers then begin at once, where step
-        # by step all would wait for the last.
-        prepared = await in_packet_thread(begin, entry.turn_id)
-        if prepared is None:
-            return
-        entry.producing = True
-        if self._saver is None or self._saver.done():
-            self._saver = asyncio.create_task(self._save_regularly(), name="turns-save")
         try:
+            prepared = await self._begin(entry)
+            if prepared is None:
+                return
             hub.publish(entry.conversation_id, turn_started_frame(prepared.turn, is_retry=entry.is_retry))
             usage = await produce(prepared, entry.live, entry.options)
         finally:
@@ -155,6 +161,32 @@ class Runner:
         await self._close(entry, finish)
         if not prepared.history:
             title_later(entry.conversation_id)
+
+    async def _begin(self, entry: _Entry) -> Prepared | None:
+        """In one go: of a hundred turns that begin together the first answers then begin at once, where step
+        by step all would wait for the last."""
+        loop = asyncio.get_running_loop()
+
+        def work() -> Prepared | None:
+            entry.beginning = True
+            if entry.stopping:
+                return None
+            return begin(entry.turn_id, begun=partial(loop.call_soon_threadsafe, self._begun, entry))
+
+        beginning = asyncio.ensure_future(in_packet_thread(work))
+        try:
+            return await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            # The thread goes on. What it claims must be closed after it, or else a retry would find its turn
+            # claimed and run by nobody.
+            if entry.stopping and entry.beginning:
+                await asyncio.gather(beginning, return_exceptions=True)
+            raise
+
+    def _begun(self, entry: _Entry) -> None:
+        entry.producing = True
+        if self._saver is None or self._saver.done():
+            self._saver = asyncio.create_task(self._save_regularly(), name="turns-save")
 
     async def _save_regularly(self) -> None:
         """All turns together while any runs: a transaction each would keep a busy process at nothing else."""
