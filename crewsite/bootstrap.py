@@ -129,8 +129,10 @@ def pip(*args: str, what: str) -> None:
 
 def install(extras: str) -> None:
     check_machine()
-    if not (VENV / "bin" / "python").exists() or not is_of_this_python():
-        again = ", which another Python made" if VENV.exists() else ""
+    is_chosen = bool(os.environ.get("PYTHON")) or CHOICE.exists()  # making the environment anew forgets it
+    has_python = (VENV / "bin" / "python").exists()
+    if not has_python or not is_of_this_python():
+        again = ", which another Python made" if has_python else ""
         say(f"making the virtual environment in .venv{again}")
         import venv
 
@@ -147,7 +149,7 @@ def install(extras: str) -> None:
         target,
         what="Installing the dependencies",
     )
-    if os.environ.get("PYTHON"):
+    if is_chosen:
         CHOICE.write_text(str(base_python()))
     STAMP.write_text(fingerprint(extras))
     say("installed")

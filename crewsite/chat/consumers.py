@@ -125,7 +125,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             request, refusal = frames.parse(text_data), None
         except frames.BadFrame as error:
             request, refusal = None, error
-        admitted = await self._admitted(writes=not isinstance(request, frames.READING))
+        asks_to_write = request is not None and not isinstance(request, frames.READING)
+        admitted = await self._admitted(writes=asks_to_write)
         if self.who is None or admitted is None or admitted.conversation is None:
             return
         if refusal is not None:

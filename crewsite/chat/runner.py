@@ -52,7 +52,7 @@ class _Entry:
     stopping: bool = False
     beginning: bool = False  # a thread is at it, and perhaps claims its row
     producing: bool = False  # its row is running, and ours to save
-    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    has_ended: bool = False
 
 
 class Runner:
@@ -101,7 +101,7 @@ class Runner:
             entry.stopping = True
             entry.task.cancel()
             await asyncio.wait([entry.task])
-            if not entry.closed.is_set():  # it had not taken its first step
+            if not entry.has_ended:  # it had not taken its first step
                 await self._close(entry, partial(turn_stop, turn_id=turn_id))
                 self._ended(entry)
             return True
@@ -145,7 +145,7 @@ class Runner:
 
     def _ended(self, entry: _Entry) -> None:
         self._running.pop(entry.turn_id, None)
-        entry.closed.set()
+        entry.has_ended = True
         self._start_what_fits(entry.user_id, entry.limit)
 
     async def _answer(self, entry: _Entry) -> None:

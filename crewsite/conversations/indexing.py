@@ -49,9 +49,9 @@ def messages_index(
     """
     collection = transcript_collection(workspace_id=conversation.workspace_id, owner_id=conversation.owner_id)
     kept = [message for message in messages if _is_kept(message)]
-    gone = [message.pk for message in messages if not _is_kept(message)]
-    if gone:
-        documents_delete_many(collection=collection, object_ids=gone)
+    documents_delete_many(
+        collection=collection, object_ids=[message.pk for message in messages if not _is_kept(message)]
+    )
     documents_put_many(collection=collection, items=[(message.pk, message_text(message)) for message in kept])
     if kept and with_vectors:
         vectors_later()

@@ -65,8 +65,8 @@ def delete_many(collection: str, object_ids: Sequence[int]) -> int:
     """Returns how many documents there were."""
     from crewsite.embeddings.vectors import vectors_drop_many
 
-    number = collection_number(collection)
-    if number is None or not object_ids:
+    number = collection_number(collection) if object_ids else None
+    if number is None:
         return 0
     removed: list[Document] = []
     for part in _parts([document_id(number, object_id) for object_id in object_ids]):
