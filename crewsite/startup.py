@@ -31,8 +31,8 @@ def start_serving() -> None:
 
 
 def _in_background() -> None:
+    from crewsite.chat.interruption import turns_interrupt
     from crewsite.chat.producing import load_agent
-    from crewsite.chat.services import turns_interrupt
     from crewsite.embeddings.service import start_loading
     from crewsite.jobs.errors import MaintenanceInProgress
     from crewsite.llm.targets import targets

@@ -1,5 +1,5 @@
 """A small agent on the official ACP SDK, as a process: it says back what it was sent, and does what a word in
-the message asks for: `use-tool`, `ask-first`, `sleep`, `crash`, `child`, `nothing`."""
+the message asks for: `use-tool`, `ask-first`, `sleep`, `crash`, `child`, `shout`, `nothing`."""
 
 from __future__ import annotations
 
@@ -50,6 +50,10 @@ class SmallAgent(Agent):
         async def say(words: str) -> None:
             await self.client.session_update(session_id, update_agent_message_text(words))
 
+        if "shout" in text:
+            for _ in range(4):
+                sys.stderr.write("x" * 12_000_000 + "\n")
+            sys.stderr.flush()
         if "nothing" in text:
             if "ask-first" in text:
                 await self.ask(session_id)

@@ -11,6 +11,7 @@ from crewsite.chat.commands import CommandResult, context_in, is_command, run_co
 from crewsite.chat.constants import TURNS_PER_MINUTE
 from crewsite.chat.following import turn_halt, turn_submit
 from crewsite.chat.hub import hub
+from crewsite.chat.interruption import turns_interrupt
 from crewsite.chat.keeping import undo
 from crewsite.chat.limits import RateLimit
 from crewsite.chat.payloads import (
@@ -24,7 +25,7 @@ from crewsite.chat.payloads import (
 from crewsite.chat.permissions import permissions
 from crewsite.chat.runner import runner
 from crewsite.chat.selectors import OPEN_STATES, turn_in
-from crewsite.chat.services import turn_retry, turn_start, turns_interrupt
+from crewsite.chat.services import turn_retry, turn_start
 from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.conversations.branches import versions_of
 from crewsite.conversations.rendering import render_markdown

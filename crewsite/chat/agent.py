@@ -28,10 +28,10 @@ from pydantic_ai.usage import UsageLimits
 from crewsite.chat.constants import ANSWER_MAX_CHARS, TOOL_ARGUMENTS_MAX_CHARS, TOOL_SUMMARY_CHARS
 from crewsite.chat.offered_tools import offered_tools
 from crewsite.chat.permissions import ask_person
+from crewsite.chat.tool_rules import summary
 from crewsite.conversations.models import Message
 from crewsite.llm.constants import MAX_MODEL_REQUESTS, TOOL_RETRIES, TOTAL_TIMEOUT_S
 from crewsite.llm.errors import empty_answer, endless_answer, explain
-from crewsite.security.redaction import redact
 from memory.context.constants import MARKER_USER_MESSAGE
 
 if TYPE_CHECKING:
@@ -226,9 +226,3 @@ def _arguments(part: ToolCallPart) -> dict[str, Any]:
     except (ValueError, AssertionError, RecursionError):
         return {"unreadable": text[:TOOL_SUMMARY_CHARS]}
     return {"too_long": text[:TOOL_SUMMARY_CHARS]}
-
-
-def summary(text: str) -> str:
-    """What a tool card shows: one redacted line."""
-    line = " ".join(redact(text[: TOOL_SUMMARY_CHARS * 4]).text.split())
-    return line if len(line) <= TOOL_SUMMARY_CHARS else line[: TOOL_SUMMARY_CHARS - 1] + "…"

@@ -6,9 +6,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from crewsite.chat.constants import TOOL_SUMMARY_CHARS
 from crewsite.chat.permissions import Option, ask_person
-from crewsite.chat.tool_rules import shortened
+from crewsite.chat.tool_rules import shortened, summary
 from crewsite.security.redaction import redact
 
 if TYPE_CHECKING:
@@ -47,12 +46,7 @@ def _card(call: Call) -> dict[str, Any]:
         **{name: call[name] for name in ("id", "name", "state")},
         "by_agent": True,  # no tool of ours: it is shown, and not told to the next model
         "args": {},
-        "args_summary": _line(args),
+        "args_summary": summary(args),
         "result": result,
-        "summary": changes or _line(result),
+        "summary": changes or summary(result),
     }
-
-
-def _line(text: str) -> str:
-    line = " ".join(redact(text[: TOOL_SUMMARY_CHARS * 4]).text.split())
-    return line if len(line) <= TOOL_SUMMARY_CHARS else line[: TOOL_SUMMARY_CHARS - 1] + "…"

@@ -12,6 +12,8 @@ from crewsite.chat.selectors import OPEN_STATES
 from crewsite.chat.services import turn_start
 from crewsite.conversations.branches import branch_choose, branch_leave
 from crewsite.conversations.models import Conversation, Message
+from crewsite.conversations.rendering import render_markdown
+from crewsite.security.text import clean
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User
@@ -40,6 +42,7 @@ def turn_edit(
 ) -> Edited:
     """Ask a question of the visible branch anew; the same words again ask for another answer. The same
     `client_key` again changes nothing. Raises BranchRefused."""
+    html = render_markdown(clean(text))  # before the lock: long texts take a second
     with transaction.atomic():
         row = Conversation.objects.select_for_update().get(pk=conversation.pk)
         known = row.turns.select_related("user_message", "assistant_message").filter(client_key=client_key)
@@ -57,6 +60,7 @@ def turn_edit(
             attachments=question.attachments,
             surface=surface,
             instead_of=question,
+            html=html,
         )
     return Edited(turn, is_new, tuple(hidden))
 

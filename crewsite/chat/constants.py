@@ -70,7 +70,7 @@ HISTORY_WINDOW_SHARE: Final = 0.5
 CHARS_PER_TOKEN: Final = 3
 REFERENCE_WINDOW_TOKENS: Final = 1_000_000
 
-FIRST_MESSAGES: Final = 20  # looked at for the first thing a person said
+MESSAGES_AT_ONCE: Final = 200  # read newest first, until what fits is full
 
 MEMORY_HITS: Final = 8  # what the answer without a model lists
 FORGET_CANDIDATES: Final = 10

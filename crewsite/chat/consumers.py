@@ -8,32 +8,28 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
-from channels.generic.websocket import AsyncWebsocketConsumer
 from django.utils import timezone
 
-from crewsite.accounts.sockets import AuthenticatedSocket, authenticate
 from crewsite.chat import frames
 from crewsite.chat.actions import Actions
 from crewsite.chat.constants import (
-    CLOSE_BUSY,
     CLOSE_NOT_FOUND,
     CLOSE_TOO_BIG,
-    CLOSE_TRY_AGAIN,
     CLOSE_UNAUTHENTICATED,
     CONNECTS_PER_MINUTE,
     FRAME_MAX_BYTES,
-    HEARTBEAT_S,
     MESSAGES_PER_MINUTE,
     RESUME_GRACE_S,
 )
 from crewsite.chat.delivery import Delivery
 from crewsite.chat.elsewhere import elsewhere
 from crewsite.chat.hub import Subscription, hub
+from crewsite.chat.interruption import turns_interrupt
 from crewsite.chat.limits import RateLimit
-from crewsite.chat.payloads import Frame, error_frame, frame, frame_text, hello_frame
+from crewsite.chat.payloads import error_frame, hello_frame
 from crewsite.chat.runner import runner
 from crewsite.chat.selectors import Admission, Standing, admission, conversation_for, standing
-from crewsite.chat.services import turns_interrupt
+from crewsite.chat.sockets import PageSocket
 from crewsite.chat.threads import in_database
 from crewsite.jobs.errors import MaintenanceInProgress
 
@@ -42,45 +38,37 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from crewsite.accounts.sockets import AuthenticatedSocket
     from crewsite.chat.models import Turn
     from crewsite.conversations.models import Conversation
 
 logger = logging.getLogger(__name__)
-SUBPROTOCOL = "crew.v1"
-_connects = RateLimit(CONNECTS_PER_MINUTE)
 
 
-class ChatConsumer(AsyncWebsocketConsumer):
+class ChatConsumer(PageSocket):
     """One socket on one conversation."""
+
+    connects = RateLimit(CONNECTS_PER_MINUTE)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.who: AuthenticatedSocket | None = None
         self.subscription: Subscription | None = None
         self.delivery: Delivery | None = None
-        self.tasks: set[asyncio.Task[None]] = set()
         self.messages = RateLimit(MESSAGES_PER_MINUTE)
         self.opened_at = timezone.now()
         self.following: set[UUID] = set()  # turns of other processes
         self.ended: dict[UUID, datetime] = {}  # those that were followed to their end, and when that was told
 
     async def connect(self) -> None:
-        self.who = await in_database(authenticate, self.scope)
-        # Only an accepted socket can be told why it is closed: before that, a browser sees nothing but a
-        # failure.
-        await self.accept(SUBPROTOCOL if SUBPROTOCOL in self.scope.get("subprotocols", ()) else None)
-        if self.who is None:
-            await self.close(code=CLOSE_UNAUTHENTICATED)
-            return
-        if not _connects.allow(self.who.user.pk):
-            await self.close(code=CLOSE_BUSY)
+        who = await self.let_in()
+        if who is None:
             return
         # Before it is known how the conversation stands, so that nothing is missed in between.
         self.subscription = hub.subscribe(self._conversation_id)
         self.opened_at = timezone.now()
         elsewhere.listen(self._conversation_id, self._runs_elsewhere)
         try:
-            found = await in_database(_found, self.who, self._conversation_id)
+            found = await in_database(_found, who, self._conversation_id)
         except BaseException:
             self._leave()  # `disconnect` is not called where `connect` raises
             raise
@@ -92,15 +80,15 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def _open(
         self, subscription: Subscription, conversation: Conversation, standing_now: Standing
     ) -> None:
-        self.delivery = Delivery(conversation, self._send)
+        self.delivery = Delivery(conversation, self.tell)
         self.delivery.begin(last_seq=standing_now.last_seq)
         running = standing_now.running.pk if standing_now.running else None
         if running is not None:
             self.delivery.hold(running)
-            self._spawn(self._release_unasked())
+            self.spawn(self._release_unasked())
             if runner.live(running) is None and running not in self.following:
                 self._follow(running, self.delivery.follow_row(running))
-        await self._send(
+        await self.tell(
             hello_frame(
                 conversation,
                 model=standing_now.model,
@@ -109,8 +97,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 last_seq=standing_now.last_seq,
             )
         )
-        self._spawn(self._pump(subscription, self.delivery))
-        self._spawn(self._beat())
+        self.spawn(self._pump(subscription, self.delivery))
+        self.spawn(self.beat())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if text_data is None or len(text_data.encode("utf-8", "surrogatepass")) > FRAME_MAX_BYTES:
@@ -119,7 +107,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if self.delivery is None:
             return
         if not self.messages.allow("socket"):
-            await self._send(error_frame("rate_limited", f"At most {MESSAGES_PER_MINUTE} messages a minute."))
+            await self.tell(error_frame("rate_limited", f"At most {MESSAGES_PER_MINUTE} messages a minute."))
             return
         try:
             request, refusal = frames.parse(text_data), None
@@ -130,23 +118,22 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if self.who is None or admitted is None or admitted.conversation is None:
             return
         if refusal is not None:
-            await self._send(error_frame(refusal.code, str(refusal), **refusal.fields))
+            await self.tell(error_frame(refusal.code, str(refusal), **refusal.fields))
         if request is None:
             return
         try:
             conversation, may_write = admitted.conversation, admitted.may_write
             await Actions(self.who, conversation, self.delivery, may_write=may_write).act(request)
         except MaintenanceInProgress as error:
-            await self._send(error_frame("maintenance", str(error)))
+            await self.tell(error_frame("maintenance", str(error)))
         except Exception:
             logger.exception("A chat frame failed.")
-            await self._send(error_frame("internal", "Something went wrong here; the log has the details."))
+            await self.tell(error_frame("internal", "Something went wrong here; the log has the details."))
 
     async def disconnect(self, code: int) -> None:
         """The turn goes on without us."""
         self._leave()
-        for task in self.tasks:
-            task.cancel()
+        await super().disconnect(code)
 
     def _leave(self) -> None:
         if self.subscription is not None:
@@ -157,6 +144,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
     def _conversation_id(self) -> UUID:
         found: UUID = self.scope["url_route"]["kwargs"]["conversation_id"]
         return found
+
+    async def still_admitted(self) -> bool:
+        return await self._admitted() is not None
 
     async def _admitted(self, *, writes: bool = False) -> Admission | None:
         """What this socket may do now; closed if that is nothing."""
@@ -180,46 +170,22 @@ class ChatConsumer(AsyncWebsocketConsumer):
             try:
                 await work
                 self.ended[turn_id] = timezone.now()
-            except Exception:
-                logger.exception("Turn %s could not be followed; the socket is closed.", turn_id)
-                await self.close(code=CLOSE_TRY_AGAIN)
             finally:
                 self.following.discard(turn_id)
 
         self.following.add(turn_id)
-        self._spawn(follow())
+        self.spawn(follow())
 
     async def _pump(self, subscription: Subscription, delivery: Delivery) -> None:
-        try:
-            while True:
-                item = await subscription.get()
-                await (delivery.catch_up() if item is None else delivery.deliver(item))
-        except Exception:
-            logger.exception("A chat socket could not be told what happened; it is closed.")
-            await self.close(code=CLOSE_TRY_AGAIN)
+        while True:
+            item = await subscription.get()
+            await (delivery.catch_up() if item is None else delivery.deliver(item))
 
     async def _release_unasked(self) -> None:
         """A client that never says what it has gets the running turn from its start."""
         await asyncio.sleep(RESUME_GRACE_S)
         if self.delivery is not None and self.delivery.is_holding:
             await self.delivery.resume(after_seq=None, turn_id=None, offset=0)
-
-    async def _beat(self) -> None:
-        """Every 20 s: a sign of life, and whether this socket would still be let in."""
-        while True:
-            await asyncio.sleep(HEARTBEAT_S)
-            if await self._admitted() is None:
-                return
-            await self._send(frame("ping"))
-
-    async def _send(self, item: Frame) -> None:
-        with contextlib.suppress(RuntimeError):  # closed meanwhile; the turn does not care
-            await self.send(text_data=frame_text(item))
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
 
 
 def _found(who: AuthenticatedSocket, conversation_id: UUID) -> tuple[Conversation, Standing] | None:

@@ -16,6 +16,7 @@ from crewsite.chat.payloads import (
     message_frame,
     tool_frame,
     turn_closed_frame,
+    turn_gone_frame,
     turn_started_frame,
 )
 from crewsite.chat.runner import runner
@@ -164,6 +165,8 @@ class Delivery:
         """The state of a turn from a character on; True when it is over."""
         turn = await in_database(turn_in, self._conversation, turn_id)
         if turn is None:
+            self._offsets.pop(turn_id, None)
+            await self._send(turn_gone_frame(turn_id))
             return True
         if turn.state not in OPEN_STATES:
             self._offsets.pop(turn_id, None)

@@ -50,9 +50,7 @@ async def turn_halt(turn: Turn) -> None:
     if await runner.stop(turn.pk):
         return
     # Another process runs it: the row is closed here, and that process ends when it next saves.
-    answer = turn.assistant_message
-    text, calls = (answer.content, answer.tool_calls) if answer else ("", [])
-    closed = await in_database(turn_stop, turn_id=turn.pk, text=text, tool_calls=calls)
+    closed = await in_database(turn_stop, turn_id=turn.pk)
     hub.publish(turn.conversation_id, turn_closed_frame(closed))
 
 

@@ -181,6 +181,12 @@ def turn_closed_frame(turn: Turn) -> Frame:
     )
 
 
+def turn_gone_frame(turn_id: UUID) -> Frame:
+    """The end of a turn that has no row any more."""
+    reason = "The conversation was deleted, and its answers with it."
+    return frame("turn.failed", turn=str(turn_id), reason=reason, retryable=False, message=None)
+
+
 def injected_rows(packet: dict[str, Any]) -> list[Frame]:
     sources: Iterable[Frame] = (
         source

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from crewsite.chat.constants import (
     CHARS_PER_TOKEN,
-    FIRST_MESSAGES,
     HISTORY_WINDOW_SHARE,
+    MESSAGES_AT_ONCE,
     REFERENCE_WINDOW_TOKENS,
 )
 from crewsite.chat.models import Turn, TurnInjection
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from uuid import UUID
+
+    from django.db.models import QuerySet
 
     from memory.context.packet import ContextPacket
     from memory.context.request import ChosenRow, SeenRow
@@ -83,8 +85,8 @@ def prepare(turn: Turn) -> Prepared:
     conversation.mode = max((turn.mode, conversation.mode), key=_PRIVACY.__getitem__)
     target = target_for(conversation)
     path = path_to(message)
-    earlier = _earlier(turn, path)
     window = _window_of(target)
+    earlier = _earlier(turn, path, budget_chars=history_budget_chars(window, 0))
     before = _added_rows(path - {message.pk})
     packet = _packet(conversation, message, earlier, before, window, path=path, surface=turn.surface)
     turn.packet = packet.as_json()
@@ -119,7 +121,7 @@ def packet_ahead(conversation: Conversation, text: str, *, window: int | None = 
     return _packet(
         conversation,
         text,
-        list(spoken[:FIRST_MESSAGES]),
+        list(spoken[:1]),
         _added_rows(path),
         window or _window_of(target_for(conversation)),
         path=path,
@@ -136,7 +138,6 @@ def _packet(
     path: AbstractSet[int] = frozenset(),
     surface: str = "",
 ) -> ContextPacket:
-    first = next((row.content for row in earlier if row.role == Message.Role.USER), None)
     return context_build(
         conversation,
         message,
@@ -145,7 +146,7 @@ def _packet(
         model_window=window,
         now=timezone.now(),
         surface=surface,
-        opening_message=first,
+        opening_message=_opening_message(conversation, earlier, path),
         opening_rows=_opening_rows(path) if earlier else None,
         seen={row for rows in added.values() for row in rows},
     )
@@ -194,16 +195,43 @@ def _window_of(target: Target | None) -> int | None:
     return target.window_tokens or resolve_model_window(target.model)
 
 
-def _earlier(turn: Turn, path: set[int]) -> list[Message]:
-    """Messages said before this turn's question on its branch.
+def _opening_message(
+    conversation: Conversation, earlier: Sequence[Message], path: AbstractSet[int]
+) -> str | None:
+    """What the person said first on a branch, of which the end may be all that was read."""
+    first = next((row for row in earlier if row.role == Message.Role.USER), None)
+    if earlier and (first is None or first.parent_id is not None):
+        first = conversation.messages.filter(pk__in=path, parent=None).first() or first
+    return first.content if first else None
+
+
+def _earlier(turn: Turn, path: set[int], *, budget_chars: int) -> list[Message]:
+    """The newest messages said before this turn's question on its branch: more than fit, never the whole of a
+    long conversation.
 
     The answer of the turn before may bear a later number than this question, when it was asked meanwhile.
     """
     own = [pk for pk in (turn.user_message_id, turn.assistant_message_id) if pk is not None]
     asked_at = turn.user_message.seq
-    rows = turn.conversation.messages.filter(Q(seq__lt=asked_at) | Q(parent__in=path)).order_by("seq")
-    said = on_path(rows.exclude(pk__in=own).exclude(parent=turn.user_message), path)
-    return [row for row in said if row.content or row.tool_calls]
+    rows = turn.conversation.messages.filter(Q(seq__lt=asked_at) | Q(parent__in=path)).order_by("-seq")
+    rows = rows.exclude(pk__in=own).exclude(parent=turn.user_message)
+    newest: list[Message] = []
+    for row in on_path(_paged(rows), path):
+        if row.content or row.tool_calls:
+            newest.append(row)
+            budget_chars -= _size(row)
+        if budget_chars < 0:
+            break
+    return newest[::-1]
+
+
+def _paged(rows: QuerySet[Message]) -> Iterator[Message]:
+    """By falling `seq`, so many a statement."""
+    page = list(rows[:MESSAGES_AT_ONCE])
+    while page:
+        yield from page
+        is_last = len(page) < MESSAGES_AT_ONCE
+        page = [] if is_last else list(rows.filter(seq__lt=page[-1].seq)[:MESSAGES_AT_ONCE])
 
 
 def history_budget_chars(window_tokens: int | None, packet_chars: int) -> int:

@@ -98,8 +98,7 @@ class Runner:
         """Cancel a running or waiting turn of this process and wait until its row says so."""
         entry = self._running.get(turn_id)
         if entry is not None and entry.task is not None:
-            entry.stopping = True
-            entry.task.cancel()
+            self._cancel(entry)
             await asyncio.wait([entry.task])
             if not entry.has_ended:  # it had not taken its first step
                 await self._close(entry, partial(turn_stop, turn_id=turn_id))
@@ -112,6 +111,12 @@ class Runner:
                     await self._close(waiting, partial(turn_stop, turn_id=turn_id))
                     return True
         return False
+
+    def _cancel(self, entry: _Entry) -> None:
+        """Once: a second cancellation would tear the ending of the first."""
+        if entry.task is not None and not entry.stopping:
+            entry.stopping = True
+            entry.task.cancel()
 
     def _start_what_fits(self, user_id: int, limit: int) -> None:
         queue = self._waiting.get(user_id, deque())
@@ -134,7 +139,7 @@ class Runner:
         except asyncio.CancelledError:
             if not entry.stopping:
                 raise
-            await self._close(entry, partial(turn_stop, turn_id=entry.turn_id, **_produced(entry.live)))
+            await self._end(entry, partial(turn_stop, turn_id=entry.turn_id))
         except LlmError as error:
             await self._fail(entry, error.reason, retryable=error.retryable)
         except Exception:
@@ -205,18 +210,20 @@ class Runner:
 
     def _let_go(self, entry: _Entry) -> None:
         """A turn whose row was closed by another process, such as by a stop there, ends here too."""
-        if entry.producing and entry.task is not None:
-            entry.stopping = True
-            entry.task.cancel()
+        if entry.producing:
+            self._cancel(entry)
 
     async def _fail(self, entry: _Entry, reason: str, *, retryable: bool) -> None:
-        fail = partial(turn_fail, turn_id=entry.turn_id, reason=reason, retryable=retryable)
+        await self._end(entry, partial(turn_fail, turn_id=entry.turn_id, reason=reason, retryable=retryable))
+
+    async def _end(self, entry: _Entry, close: partial[Turn]) -> None:
+        """Close it with what was produced."""
         try:
-            await self._close(entry, partial(fail, **_produced(entry.live)))
+            await self._close(entry, partial(close, **_produced(entry.live)))
         except Exception:
             # Perhaps it is what was produced that cannot be written; then what was saved so far must do.
             logger.exception("Turn %s could not be closed with its text.", entry.turn_id)
-            await self._close(entry, fail)
+            await self._close(entry, close)
 
     async def _close(self, entry: _Entry, close: partial[Turn]) -> None:
         """Write the end of a turn, then tell it. A stop that arrives while the end is written does not undo

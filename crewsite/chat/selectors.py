@@ -131,7 +131,8 @@ def turn_in(conversation: Conversation, turn_id: UUID) -> Turn | None:
 
 
 def missed(conversation: Conversation, *, after_seq: int) -> Missed:
-    rows = list(conversation.messages.filter(is_current=True, seq__gt=after_seq).order_by("seq"))
+    rows = conversation.messages.filter(is_current=True, seq__gt=after_seq)
+    messages = list(rows.order_by("seq"))
     turns = conversation.turns.filter(Q(user_message__in=rows) | Q(assistant_message__in=rows))
     by_message: dict[int, Turn] = {}
     open_answers: set[int] = set()
@@ -141,7 +142,7 @@ def missed(conversation: Conversation, *, after_seq: int) -> Missed:
             by_message[turn.assistant_message_id] = turn
             if turn.state in OPEN_STATES:
                 open_answers.add(turn.assistant_message_id)
-    shown = tuple((row, by_message.get(row.pk)) for row in rows if row.pk not in open_answers)
+    shown = tuple((row, by_message.get(row.pk)) for row in messages if row.pk not in open_answers)
     return Missed(messages=shown, running=running_turn(conversation))
 
 

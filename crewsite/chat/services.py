@@ -3,16 +3,13 @@ the rows right, whoever calls them and however often."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from crewsite.chat.answers import answer_html
-from crewsite.chat.constants import INTERRUPTED, STALE_QUEUED_S, STALE_TURN_S
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.chat.questions import questions_close
 from crewsite.conversations.indexing import vectors_later
@@ -34,16 +31,10 @@ from memory.consolidation.triggers import turn_ended
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from crewsite.accounts.models import User
-
-
-# How long the row of an open turn may stand still before its process counts as gone.
-_ALLOWED_STILLNESS: Final = {
-    Turn.State.QUEUED.value: timedelta(seconds=STALE_QUEUED_S),
-    Turn.State.RUNNING.value: timedelta(seconds=STALE_TURN_S),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +66,12 @@ def turn_start(
     attachments: Sequence[dict[str, Any]] = (),
     surface: str = "",
     instead_of: Message | None = None,
+    html: str | None = None,
 ) -> tuple[Turn, bool]:
     """The turn of this `client_key`, and whether it is new. The same key again changes nothing, whatever its
     text. `surface` is where it was sent, when that is not where the conversation started; `instead_of` the
-    question it is another version of."""
-    html = render_markdown(clean(text))
+    question it is another version of; `html` the text's rendering, where the caller holds the lock."""
+    html = render_markdown(clean(text)) if html is None else html
     with transaction.atomic():
         row = Conversation.objects.select_for_update().get(pk=conversation.pk)
         turns = row.turns.select_related("user_message", "assistant_message")
@@ -172,7 +164,8 @@ def turns_save(drafts: Sequence[Draft]) -> set[UUID]:
     by_turn = {draft.turn_id: draft for draft in drafts}
     with transaction.atomic():
         running = Turn.objects.filter(pk__in=by_turn, state=Turn.State.RUNNING, runner=process_owner())
-        ours = list(running.values_list("pk", "first_token_at", "assistant_message"))
+        # Locked: an end that is being written meanwhile is not overwritten by the draft before it.
+        ours = list(running.select_for_update().values_list("pk", "first_token_at", "assistant_message"))
         Turn.objects.filter(pk__in=[turn_id for turn_id, _, _ in ours]).update(heartbeat_at=timezone.now())
         for turn_id, first_token_at, _ in ours:
             begun = by_turn[turn_id].first_token_at
@@ -229,11 +222,11 @@ def turn_fail(
 def turn_stop(
     *,
     turn_id: UUID,
-    text: str = "",
-    tool_calls: Sequence[dict[str, Any]] = (),
+    text: str | None = None,
+    tool_calls: Sequence[dict[str, Any]] | None = None,
     first_token_at: datetime | None = None,
 ) -> Turn:
-    """Stopped by the person; what was produced is kept and marked so."""
+    """Stopped by the person; what was produced is kept and marked so. Without a text: what was saved last."""
     return _close(
         turn_id,
         Turn.State.CANCELLED,
@@ -274,60 +267,6 @@ def turn_retry(*, turn_id: UUID) -> Turn | None:
     return turn
 
 
-def turns_interrupt(*, now: datetime | None = None, by_process: bool = True) -> int:
-    """Close the turns whose process is gone: failed, retryable, partial answers marked `interrupted`."""
-    now = now or timezone.now()
-    open_turns = Turn.objects.filter(state__in=_ALLOWED_STILLNESS)
-    foreign = open_turns.exclude(runner=process_owner()).select_related("user_message", "assistant_message")
-    lost = [t for t in foreign if _is_stale(t, now) or (by_process and _process_is_gone(t.runner))]
-    return sum(_interrupt(turn, now) for turn in lost)
-
-
-def _is_stale(turn: Turn, now: datetime) -> bool:
-    return turn.heartbeat_at is None or turn.heartbeat_at < now - _ALLOWED_STILLNESS[turn.state]
-
-
-def turns_reap() -> int:
-    """The same by heartbeat alone, for a worker: in a container it may not see who runs a turn."""
-    return turns_interrupt(by_process=False)
-
-
-def _interrupt(turn: Turn, now: datetime) -> bool:
-    with transaction.atomic():
-        claimed = Turn.objects.filter(pk=turn.pk, state=turn.state, runner=turn.runner).update(
-            state=Turn.State.FAILED, error=INTERRUPTED, retryable=True, finished_at=now
-        )
-        if claimed:
-            _wind_up(turn)
-        if claimed and turn.assistant_message is not None:
-            message_update(
-                message=turn.assistant_message,
-                content=turn.assistant_message.content,
-                tool_calls=_ended(turn.assistant_message.tool_calls),
-                finish_reason="interrupted",
-                with_vectors=False,
-            )
-    return bool(claimed)
-
-
-def _process_is_gone(runner: str) -> bool:
-    """Whether the process named `host:pid:random` surely no longer runs; other hosts are judged by heartbeat
-    alone."""
-    host, _, rest = runner.partition(":")
-    pid = rest.partition(":")[0]
-    if host != process_owner().partition(":")[0] or not pid.isdigit():
-        return False
-    if int(pid) == os.getpid():
-        return runner != process_owner()
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
-
-
 def _turn(turn_id: UUID, *, locked: bool = False) -> Turn:
     """With all it belongs to; `locked` with its conversation, for who writes into that."""
     related = ["conversation__workspace", "conversation__owner", "user_message", "assistant_message"]
@@ -366,16 +305,17 @@ def _close(
         if (turn.assistant_message or turn.user_message).seq >= PREFERENCES_EVERY_MESSAGES:
             transaction.on_commit(lambda: turn_ended(turn.conversation_id), robust=True)
         if claimed:
-            _wind_up(turn)
+            wind_up(turn)
         answer = turn.assistant_message
         if claimed and answer is not None:
+            calls = answer.tool_calls if tool_calls is None else tool_calls
             message_update(
                 message=answer,
                 content=answer.content if text is None else text,
-                tool_calls=_ended(answer.tool_calls if tool_calls is None else tool_calls),
+                tool_calls=calls_ended(calls),
                 finish_reason=finish_reason,
                 usage=usage,
-                html=answer.content_html if text is None else html,
+                html=answer_html(answer.content, calls) if html is None else html,
                 # Without a model the answer is a list of what memory holds.
                 is_searchable=turn.model != MEMORY_MODEL,
                 with_vectors=False,
@@ -383,14 +323,14 @@ def _close(
     return turn
 
 
-def _wind_up(turn: Turn) -> None:
+def wind_up(turn: Turn) -> None:
     """What every end of a turn brings: nobody is asked any more, and what was said gets its vectors."""
     questions_close(turn.pk)
     if not turn.user_message.private:
         vectors_later()
 
 
-def _ended(tool_calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def calls_ended(tool_calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Calls that had no result when their turn ended never get one."""
     open_states = {"running": "failed", "asking": "denied"}
     return [

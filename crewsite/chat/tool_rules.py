@@ -8,8 +8,9 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from crewsite.chat.constants import READING_TOOLS, TOOL_RESULT_MAX_CHARS
+from crewsite.chat.constants import READING_TOOLS, TOOL_RESULT_MAX_CHARS, TOOL_SUMMARY_CHARS
 from crewsite.live import live_value
+from crewsite.security.redaction import redact
 
 if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation
@@ -54,6 +55,12 @@ def refused(name: str, conversation: Conversation | None) -> str:
     if name not in READING_TOOLS and not conversation.writes_memory:
         return "This conversation is incognito: nothing is written to memory from it."
     return ""
+
+
+def summary(text: str) -> str:
+    """What a tool card shows: one redacted line."""
+    line = " ".join(redact(text[: TOOL_SUMMARY_CHARS * 4]).text.split())
+    return line if len(line) <= TOOL_SUMMARY_CHARS else line[: TOOL_SUMMARY_CHARS - 1] + "…"
 
 
 def shortened(text: str) -> str:

@@ -14,7 +14,7 @@ from crewsite.conversations.indexing import messages_index
 from crewsite.conversations.models import Conversation, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ def path_to(question: Message) -> set[int]:
     return path
 
 
-def on_path(rows: Iterable[Message], path: set[int]) -> list[Message]:
+def on_path(rows: Iterable[Message], path: set[int]) -> Iterator[Message]:
     """Those of a branch: its questions, what followed them, and what stands before any question."""
-    return [row for row in rows if _place(row) in path or (row.parent_id is None and not _asks(row))]
+    return (row for row in rows if _place(row) in path or (row.parent_id is None and not _asks(row)))
 
 
 def _asks(row: Message) -> bool:

@@ -1,5 +1,5 @@
-"""Transcripts that other programs hand over, stretch by stretch: each lands once, in one conversation a
-session. Reading and distilling them is consolidation's."""
+"""Transcripts that other programs hand over, whole or stretch by stretch: each message lands once, in one
+conversation a session. Reading and distilling them is consolidation's."""
 
 from __future__ import annotations
 
@@ -43,8 +43,23 @@ def transcript_append(
     with transaction.atomic():
         conversation = _conversation(owner, workspace, surface, session, project)
         fresh = fresh_part(_tail(conversation, len(cleaned)), cleaned)
-        _store(conversation, owner, fresh, rendered)
+        _store(conversation, owner, fresh, rendered, private=not conversation.writes_memory)
     return conversation, len(fresh)
+
+
+def conversation_continue(
+    *, owner: User, workspace: Workspace, surface: str, agent_prompt: str, said: Sequence[Said]
+) -> Conversation:
+    """A new conversation that goes on with what was said elsewhere. That is kept out of consolidation,
+    because where it was said it may have been consolidated already."""
+    cleaned = [(role, clean(text)) for role, text in said]
+    rendered: dict[str, str] = {text: render_markdown(text) for _, text in cleaned}  # before the lock
+    with transaction.atomic():
+        conversation = conversation_create(
+            owner=owner, workspace=workspace, surface=surface, agent_prompt=agent_prompt
+        )
+        _store(conversation, owner, cleaned, rendered, private=True)
+    return conversation
 
 
 def fresh_part(stored: Sequence[Said], given: Sequence[Said]) -> list[Said]:
@@ -84,7 +99,14 @@ def _follow(conversation: Conversation, stored: Sequence[Message]) -> None:
     Message.objects.bulk_update(stored, ["parent"])
 
 
-def _store(conversation: Conversation, owner: User, fresh: Sequence[Said], rendered: dict[str, str]) -> None:
+def _store(
+    conversation: Conversation,
+    owner: User,
+    fresh: Sequence[Said],
+    rendered: dict[str, str],
+    *,
+    private: bool,
+) -> None:
     if not fresh:
         return
     last = conversation.messages.aggregate(last=Max("seq"))["last"] or 0
@@ -96,7 +118,7 @@ def _store(conversation: Conversation, owner: User, fresh: Sequence[Said], rende
             author=owner if role == Message.Role.USER else None,
             content=text,
             content_html=rendered[text],
-            private=not conversation.writes_memory,
+            private=private,
         )
         for place, (role, text) in enumerate(fresh, start=1)
     )

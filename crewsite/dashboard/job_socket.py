@@ -4,35 +4,24 @@ so tells of every process's jobs."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import logging
-from typing import TYPE_CHECKING, Any, Final
-
-from channels.generic.websocket import AsyncWebsocketConsumer
+from typing import Any, Final
 
 from crewsite.accounts.models import Workspace
-from crewsite.accounts.sockets import AuthenticatedSocket, authenticate, still_valid
+from crewsite.accounts.sockets import AuthenticatedSocket, still_valid
 from crewsite.chat.constants import (
     CLOSE_BUSY,
     CLOSE_NOT_FOUND,
     CLOSE_TOO_BIG,
-    CLOSE_TRY_AGAIN,
     CLOSE_UNAUTHENTICATED,
     CONNECTS_PER_MINUTE,
-    HEARTBEAT_S,
 )
 from crewsite.chat.limits import RateLimit
-from crewsite.chat.payloads import error_frame, frame, frame_text
+from crewsite.chat.payloads import error_frame, frame
+from crewsite.chat.sockets import PageSocket
 from crewsite.chat.threads import in_database
 from crewsite.dashboard.jobs import JobLine, live_jobs
 
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-logger = logging.getLogger(__name__)
-
-SUBPROTOCOL: Final = "crew.v1"
 POLL_S: Final = 1.0
 # Frames a client may leave unacknowledged. Then it gets none until it answers, and after that the newest
 # state in one frame: a slow client costs neither memory nor another's time.
@@ -40,31 +29,33 @@ UNACKED_MAX: Final = 4
 ACK_MAX_CHARS: Final = 1_000
 ACKS_PER_MINUTE: Final = 180
 Told = dict[int, dict[str, Any]]
-_connects = RateLimit(CONNECTS_PER_MINUTE)
 
 
-class JobsConsumer(AsyncWebsocketConsumer):
+class JobsConsumer(PageSocket):
     """One watcher."""
+
+    connects = RateLimit(CONNECTS_PER_MINUTE)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.who: AuthenticatedSocket | None = None
-        self.tasks: set[asyncio.Task[None]] = set()
         self.acks = RateLimit(ACKS_PER_MINUTE)
         self.seq = self.acked = 0
 
     async def connect(self) -> None:
-        who = self.who = await in_database(authenticate, self.scope)
-        await self.accept(SUBPROTOCOL if SUBPROTOCOL in self.scope.get("subprotocols", ()) else None)
+        who = await self.let_in()
         if who is None:
-            await self.close(code=CLOSE_UNAUTHENTICATED)
-        elif not await in_database(may_watch, who):
+            return
+        if not await in_database(may_watch, who):
             await self.close(code=CLOSE_NOT_FOUND)
-        elif not _connects.allow(who.user.pk):
-            await self.close(code=CLOSE_BUSY)
-        else:
-            self._spawn(self._watch(who))
-            self._spawn(self._beat(who))
+            return
+        self.spawn(self._watch(who))
+        self.spawn(self.beat())
+
+    async def still_admitted(self) -> bool:
+        if self.who is not None and await in_database(still_valid, self.who):
+            return True
+        await self.close(code=CLOSE_UNAUTHENTICATED)
+        return False
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if text_data is None or len(text_data) > ACK_MAX_CHARS:
@@ -76,28 +67,20 @@ class JobsConsumer(AsyncWebsocketConsumer):
         seq = ack_of(text_data)
         if seq is None:
             told = 'Only {"v": 1, "type": "ack", "seq": N} is understood here.'
-            await self._send(error_frame("bad_frame", told))
+            await self.tell(error_frame("bad_frame", told))
         else:
             self.acked = max(self.acked, min(seq, self.seq))
 
-    async def disconnect(self, code: int) -> None:
-        for task in self.tasks:
-            task.cancel()
-
     async def _watch(self, who: AuthenticatedSocket) -> None:
         told: Told | None = None
-        try:
-            while True:
-                if self.seq - self.acked < UNACKED_MAX:
-                    lines = await in_database(watched, who)
-                    if lines is None:
-                        await self.close(code=CLOSE_NOT_FOUND)
-                        return
-                    told = await self._tell(lines, told)
-                await asyncio.sleep(POLL_S)
-        except Exception:
-            logger.exception("A jobs socket could not be told what happened; it is closed.")
-            await self.close(code=CLOSE_TRY_AGAIN)
+        while True:
+            if self.seq - self.acked < UNACKED_MAX:
+                lines = await in_database(watched, who)
+                if lines is None:
+                    await self.close(code=CLOSE_NOT_FOUND)
+                    return
+                told = await self._tell(lines, told)
+            await asyncio.sleep(POLL_S)
 
     async def _tell(self, lines: list[JobLine], told: Told | None) -> Told:
         """Send what differs from what was told; the first time, everything as `hello`."""
@@ -107,26 +90,8 @@ class JobsConsumer(AsyncWebsocketConsumer):
             self.seq += 1
             jobs = await in_database(rendered, changed)
             kind = "hello" if told is None else "jobs"
-            await self._send(frame(kind, seq=self.seq, jobs=jobs, order=list(now)))
+            await self.tell(frame(kind, seq=self.seq, jobs=jobs, order=list(now)))
         return now
-
-    async def _beat(self, who: AuthenticatedSocket) -> None:
-        """Every 20 s: a sign of life, and whether this socket would still be let in."""
-        while True:
-            await asyncio.sleep(HEARTBEAT_S)
-            if not await in_database(still_valid, who):
-                await self.close(code=CLOSE_UNAUTHENTICATED)
-                return
-            await self._send(frame("ping"))
-
-    async def _send(self, item: dict[str, Any]) -> None:
-        with contextlib.suppress(RuntimeError):  # closed meanwhile
-            await self.send(text_data=frame_text(item))
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
 
 
 def may_watch(who: AuthenticatedSocket) -> bool:

@@ -266,11 +266,14 @@ def _environment() -> dict[str, str]:
 
 async def _read_errors(process: asyncio.subprocess.Process, said: deque[str]) -> None:
     """Keeps a chatty agent from blocking on a full pipe; the last lines explain an early end."""
-    if process.stderr is None:
-        return
-    with contextlib.suppress(ValueError):  # a line longer than the limit
-        async for line in process.stderr:
-            said.append(line.decode(errors="replace").rstrip())
+    while process.stderr is not None:
+        try:
+            line = await process.stderr.readline()
+        except ValueError:  # longer than the limit; what was read of it is dropped
+            continue
+        if not line:
+            return
+        said.append(line.decode(errors="replace").rstrip())
 
 
 def _end_idle(owner: str, agent: AgentProcess) -> None:

@@ -102,16 +102,25 @@ class McpDoor:
             raise Refused(404, str(error)) from None
 
     async def _manager(self) -> StreamableHTTPSessionManager:
-        """The SDK's transport, loaded in a thread by the first request: its import takes a second."""
-        if self._starting is None:
+        """The SDK's transport, loaded in a thread by the first request: its import takes a second. One that
+        could not start, or has ended since, is begun anew."""
+        if self._starting is None or (self._running is not None and self._running.done()):
+            self._running = None
             self._starting = asyncio.create_task(self._start())
-        return await asyncio.shield(self._starting)
+        try:
+            return await asyncio.shield(self._starting)
+        except Exception:
+            self._starting = None
+            raise
 
     async def _start(self) -> StreamableHTTPSessionManager:
         manager = await asyncio.to_thread(self._build)
-        ready = asyncio.Event()
-        self._running = asyncio.create_task(_keep_running(manager, ready))
-        await ready.wait()
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        running = asyncio.create_task(_keep_running(manager, ready))
+        await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()  # raises what kept it from starting
+        self._running = running
         return manager
 
     def _build(self) -> StreamableHTTPSessionManager:
@@ -127,10 +136,10 @@ class McpDoor:
         )
 
 
-async def _keep_running(manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> None:
+async def _keep_running(manager: StreamableHTTPSessionManager, ready: asyncio.Future[None]) -> None:
     """For the life of the process: the web server has no lifespan that could hold it."""
     async with manager.run():
-        ready.set()
+        ready.set_result(None)
         await asyncio.Event().wait()
 
 

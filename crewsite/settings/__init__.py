@@ -263,7 +263,7 @@ CREW_SCHEDULES = [
     "crewsite.api.schedules.SCHEDULES",
 ]
 # Functions without arguments: each minute after the heartbeat, and once in every worker process as it starts.
-CREW_HEARTBEAT_TASKS = ["crewsite.chat.services.turns_reap", "memory.consolidation.triggers.heartbeat"]
+CREW_HEARTBEAT_TASKS = ["crewsite.chat.interruption.turns_reap", "memory.consolidation.triggers.heartbeat"]
 CREW_WORKER_START = ["crewsite.embeddings.service.start_loading", "crewsite.search.tasks.worker_started"]
 
 # Functions that count what runs, waited for before maintenance, and that drop what a process keeps of rows.

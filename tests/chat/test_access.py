@@ -8,10 +8,11 @@ from uuid import uuid4
 import pytest
 from channels.testing import WebsocketCommunicator
 from django.contrib.sessions.models import Session
+from django.db import OperationalError
 
 from crewsite.accounts.models import ApiToken, Membership, Role, User, Workspace
 from crewsite.accounts.services import token_create
-from crewsite.chat import consumers
+from crewsite.chat import consumers, sockets
 from crewsite.chat.selectors import conversation_for, may_write
 from crewsite.chat.threads import in_database
 from crewsite.routing import websockets
@@ -71,7 +72,7 @@ async def test_a_logout_closes_the_socket_at_the_next_beat(
     settings: SettingsWrapper,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(consumers, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(sockets, "HEARTBEAT_S", 0.05)
     await in_database(client.force_login, alice, backend="django.contrib.auth.backends.ModelBackend")
     headers = [
         (b"origin", settings.CREW_PUBLIC_URL.encode()),
@@ -87,4 +88,28 @@ async def test_a_logout_closes_the_socket_at_the_next_beat(
         if message["type"] == "websocket.close":
             break
     assert message["code"] == 4401
+    await socket.disconnect()
+
+
+async def test_a_socket_whose_right_cannot_be_looked_up_is_closed(
+    conversation: Conversation, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would be told what a revoked token may not read."""
+
+    def failing(*_: object, **__: object) -> None:
+        msg = "disk I/O error"
+        raise OperationalError(msg)
+
+    _, plaintext = await in_database(token_create, user=alice, name="socket")
+    monkeypatch.setattr(sockets, "HEARTBEAT_S", 0.05)
+    headers = [(b"authorization", f"Bearer {plaintext}".encode())]
+    socket = WebsocketCommunicator(websockets, f"/ws/chat/{conversation.pk}/", headers=headers)
+    assert (await socket.connect(timeout=10))[0]
+    assert (await socket.receive_json_from(timeout=10))["type"] == "hello"
+    monkeypatch.setattr(consumers, "admission", failing)
+    for _ in range(50):
+        message = await socket.receive_output(timeout=10)
+        if message["type"] == "websocket.close":
+            break
+    assert message["code"] == 4500
     await socket.disconnect()

@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.messages import (
@@ -14,6 +16,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from crewsite.chat import preparing
 from crewsite.chat.agent import native_history
 from crewsite.chat.models import TurnInjection
 from crewsite.chat.preparing import fitting, history_budget_chars, prepare
@@ -106,3 +109,30 @@ def test_the_packet_and_its_rows_are_stored_with_the_turn(alice: User, home: Wor
     assert "Always reef early" in prepared.instructions
     assert turn.packet["total_chars"] == len(prepared.instructions)
     assert list(TurnInjection.objects.filter(turn=turn).values_list("kind", flat=True)) == ["lesson"]
+
+
+@pytest.mark.django_db
+@pytest.mark.sqlite_only
+def test_of_a_long_conversation_what_fits_is_read_and_what_it_began_with(
+    alice: User, home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparing, "MESSAGES_AT_ONCE", 3)
+    monkeypatch.setattr(preparing, "history_budget_chars", lambda window, packet_chars: 60)
+    conversation = make_conversation(alice, home)
+    for number in range(12):
+        turn, _ = turn_start(
+            conversation=conversation, user=alice, text=f"question {number:02}?", client_key=f"{number}"
+        )
+        turn_begin(turn_id=turn.pk)
+        turn_finish(turn_id=turn.pk, text=f"answer {number:02}")
+    turn, _ = turn_start(conversation=conversation, user=alice, text="the last?", client_key="last")
+    begun = turn_begin(turn_id=turn.pk)
+    assert begun is not None
+    with CaptureQueriesContext(connection) as read:
+        prepared = prepare(begun)
+    texts = [m.content for m in prepared.history]
+    assert texts == ["question 10?", "answer 10", "question 11?", "answer 11"]
+    pages = [
+        q for q in read.captured_queries if "conversations_message" in q["sql"] and "LIMIT 3" in q["sql"]
+    ]
+    assert len(pages) == 2  # and not nine

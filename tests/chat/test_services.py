@@ -4,14 +4,18 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 from django_q.models import OrmQ
 
+from crewsite.chat import branching, services
+from crewsite.chat.interruption import turns_interrupt, turns_reap
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.chat.services import (
     Draft,
@@ -23,10 +27,9 @@ from crewsite.chat.services import (
     turn_retry,
     turn_start,
     turn_stop,
-    turns_interrupt,
-    turns_reap,
     turns_save,
 )
+from crewsite.conversations import services as conversation_services
 from crewsite.conversations.models import Conversation, Message
 from crewsite.jobs.leases import process_owner
 from crewsite.search.backfill import TASK as BACKFILL_TASK
@@ -149,6 +152,61 @@ def test_what_is_produced_is_saved_while_it_runs_and_not_after(conversation: Con
     assert not save(turn, "half an")
     answer = conversation.messages.get(role=Message.Role.ASSISTANT)
     assert answer.content == "half an answer, and the rest"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_draft_that_is_saved_while_the_end_is_written_does_not_undo_it(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    written, go_on = threading.Event(), threading.Event()
+
+    def finish() -> None:
+        with closing(connection), transaction.atomic():
+            turn_finish(turn_id=turn.pk, text="the whole answer")
+            written.set()
+            go_on.wait(20)
+
+    def save_draft() -> bool:
+        with closing(connection):
+            return save(turn, "the wh")
+
+    with ThreadPoolExecutor(2) as threads:
+        ending = threads.submit(finish)
+        assert written.wait(20)
+        saving = threads.submit(save_draft)
+        wait([saving], timeout=0.2)  # as far as it comes while the end holds the row
+        go_on.set()
+        ending.result(20)
+        assert not saving.result(20)
+    assert conversation.messages.get(role=Message.Role.ASSISTANT).content == "the whole answer"
+
+
+def test_a_stop_without_a_text_keeps_and_renders_what_was_saved_last(conversation: Conversation) -> None:
+    turn = begin(conversation)
+    save(turn, "**half**")
+    answer = turn_stop(turn_id=turn.pk).assistant_message
+    assert answer is not None
+    assert (answer.content, answer.content_html) == ("**half**", "<p><strong>half</strong></p>\n")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_long_text_is_rendered_before_the_conversation_is_locked(
+    conversation: Conversation, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked: list[bool] = []
+
+    def rendered(text: str) -> str:
+        locked.append(connection.in_atomic_block)
+        return text
+
+    for module in (services, branching, conversation_services):
+        monkeypatch.setattr(module, "render_markdown", rendered)
+    turn, _ = turn_start(conversation=conversation, user=alice, text="long", client_key="1")
+    turn_stop(turn_id=turn.pk)
+    locked.clear()
+    branching.turn_edit(
+        conversation=conversation, message_id=turn.user_message_id, user=alice, text="longer", client_key="2"
+    )
+    assert locked == [False]
 
 
 def test_a_stop_keeps_what_was_produced(conversation: Conversation) -> None:

@@ -11,15 +11,18 @@ from asgiref.sync import sync_to_async
 
 from crewsite.chat import preparing
 from crewsite.chat import runner as module
+from crewsite.chat.following import turn_frames
 from crewsite.chat.models import Turn
 from crewsite.chat.preparing import begin
 from crewsite.chat.runner import runner
-from crewsite.chat.services import turn_retry, turn_start
+from crewsite.chat.services import turn_retry, turn_start, turn_stop
 from crewsite.chat.threads import in_database
+from crewsite.conversations.models import Conversation
 from tests.factories import make_conversation
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
+    from crewsite.chat.payloads import Frame
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -92,3 +95,66 @@ async def test_a_turn_shows_that_it_lives_while_its_packet_is_built(
             await sync_to_async(turn.refresh_from_db)()
     built.set()
     assert await until_over(turn) == Turn.State.DONE
+
+
+async def test_a_second_stop_does_not_tear_the_ending_of_the_first(
+    turn: Turn, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_it, go_on = threading.Event(), threading.Event()
+
+    def slowly(*args: Any, **kwargs: Any) -> Any:
+        at_it.set()
+        assert go_on.wait(20)
+        return begin(*args, **kwargs)
+
+    monkeypatch.setattr(module, "begin", slowly)
+    runner.submit(turn, user_id=alice.pk, limit=1)
+    await asyncio.to_thread(at_it.wait, 20)
+    stops = [asyncio.create_task(runner.stop(turn.pk)) for _ in range(2)]
+    await asyncio.sleep(0.1)
+    assert await state_of(turn) == Turn.State.QUEUED  # the thread has it still
+    go_on.set()
+    assert await asyncio.gather(*stops) == [True, True]
+    assert await state_of(turn) == Turn.State.CANCELLED
+    assert runner.live(turn.pk) is None
+
+
+async def test_a_turn_that_cannot_be_closed_with_its_text_is_stopped_without(
+    turn: Turn, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = asyncio.Event()
+
+    async def produce(*_: Any) -> dict[str, Any]:
+        running.set()
+        await asyncio.Event().wait()
+        return {}
+
+    def refusing(*, text: str | None = None, **fields: Any) -> Turn:
+        if text is not None:
+            msg = "This text cannot be written."
+            raise ValueError(msg)
+        fields.pop("tool_calls", None)
+        return turn_stop(**fields)
+
+    monkeypatch.setattr(module, "produce", produce)
+    monkeypatch.setattr(module, "turn_stop", refusing)
+    runner.submit(turn, user_id=alice.pk, limit=1)
+    async with asyncio.timeout(20):
+        await running.wait()
+        assert await runner.stop(turn.pk)
+    assert await state_of(turn) == Turn.State.CANCELLED
+
+
+async def test_who_follows_a_turn_is_told_when_it_is_deleted_with_its_conversation(turn: Turn) -> None:
+    """Queued, and nobody runs it."""
+
+    async def follow() -> list[Frame]:
+        return [item async for item in turn_frames(turn.conversation, turn.pk, ping_s=60)]
+
+    following = asyncio.create_task(follow())
+    await asyncio.sleep(0.1)
+    await in_database(Conversation.objects.filter(pk=turn.conversation_id).delete)
+    async with asyncio.timeout(20):
+        told = await following
+    assert [(item["type"], item["retryable"]) for item in told] == [("turn.failed", False)]
+    assert "deleted" in told[0]["reason"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 from hypothesis import given
@@ -102,6 +103,16 @@ def test_a_limit_counts_a_sliding_minute_for_each_key() -> None:
     assert limit.allow("b")
     now = 60.0
     assert limit.allow("a")
+
+
+def test_threads_may_count_at_the_same_time() -> None:
+    limit = RateLimit(1)
+
+    def count(thread: int) -> int:
+        return sum(limit.allow((thread, number)) for number in range(300))
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(count, range(4))) == [300] * 4
 
 
 def test_keys_that_are_idle_are_forgotten() -> None:

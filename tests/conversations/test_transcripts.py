@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crewsite.conversations.models import Conversation
 from crewsite.conversations.tools import conversation_log
-from crewsite.conversations.transcripts import fresh_part, transcript_append
+from crewsite.conversations.transcripts import conversation_continue, fresh_part, transcript_append
 from crewsite.llm.tools import ToolContext
 from crewsite.security.origin import Surface
 
@@ -83,3 +85,23 @@ class TestStoring:
             "session" in conversation_log(context, [{"role": "user", "content": "x"}], session="s" * 101).text
         )
         assert not Conversation.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_long_story_told_elsewhere_takes_as_many_statements_as_a_short_one(
+    alice: User, home: Workspace
+) -> None:
+    def statements(length: int) -> int:
+        said = [("user" if at % 2 == 0 else "assistant", f"**{at}**") for at in range(length)]
+        with CaptureQueriesContext(connection) as read:
+            conversation = conversation_continue(
+                owner=alice, workspace=home, surface=Surface.API, agent_prompt="", said=said
+            )
+        rows = list(conversation.messages.order_by("seq"))
+        assert [row.content for row in rows] == [text for _, text in said]
+        assert all(row.private for row in rows)
+        assert rows[-1].parent == rows[-2]
+        assert rows[-1].content_html == f"<p><strong>{length - 1}</strong></p>\n"
+        return len(read)
+
+    assert statements(60) == statements(4)

@@ -75,6 +75,11 @@ async def gone(pid: int) -> bool:
     return False
 
 
+async def test_an_agent_that_logs_endless_lines_is_not_blocked_by_them() -> None:
+    async with asyncio.timeout(20):
+        assert "shout" in await ask("shout please")
+
+
 async def test_the_answer_streams_and_the_process_stays_for_its_conversation() -> None:
     first = (await ask("hello there")).split()
     assert first[0] == "agent"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +12,8 @@ from crewsite.accounts.services import token_create
 from crewsite.mcp.http import McpDoor, Refused
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from crewsite.accounts.models import User, Workspace
 
 
@@ -49,3 +53,36 @@ def test_a_token_may_call_240_times_a_minute(alice: User, home: Workspace) -> No
         door._caller_of(headers, "")
     assert (raised.value.status, raised.value.headers["retry-after"]) == (429, "60")
     assert door._caller_of(other, "").user == alice
+
+
+async def test_a_start_that_failed_is_begun_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    door = McpDoor(site)
+    build = door._build
+
+    def failing() -> Any:
+        msg = "no memory left"
+        raise OSError(msg)
+
+    monkeypatch.setattr(door, "_build", failing)
+    with pytest.raises(OSError, match="no memory left"):
+        await door._manager()
+    monkeypatch.setattr(door, "_build", build)
+    async with asyncio.timeout(20):
+        assert await door._manager() is await door._manager()
+
+
+async def test_a_transport_that_does_not_come_up_keeps_no_request_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Broken:
+        @asynccontextmanager
+        async def run(self) -> AsyncIterator[None]:
+            msg = "no task group"
+            raise RuntimeError(msg)
+            yield
+
+    door = McpDoor(site)
+    monkeypatch.setattr(door, "_build", Broken)
+    async with asyncio.timeout(20):
+        with pytest.raises(RuntimeError, match="no task group"):
+            await door._manager()

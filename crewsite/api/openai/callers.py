@@ -3,11 +3,12 @@ through their services."""
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from crewsite.accounts.errors import AccountsError, RoleTooLow
 from crewsite.accounts.models import ApiToken, Role, User, Workspace
@@ -19,8 +20,8 @@ from crewsite.chat.constants import TURNS_PER_MINUTE
 from crewsite.chat.model_choice import model_checked, model_menu
 from crewsite.chat.selectors import conversation_for, may_write
 from crewsite.chat.services import turn_start
-from crewsite.conversations.models import Conversation, Message
-from crewsite.conversations.services import conversation_create, message_append
+from crewsite.conversations.models import Conversation
+from crewsite.conversations.transcripts import conversation_continue
 from crewsite.llm.constants import MEMORY_MODEL, ROLES
 from crewsite.llm.targets import targets
 from crewsite.security.origin import Surface
@@ -69,7 +70,13 @@ def turn_of(caller: Caller, asked: Asked, conversation_id: str) -> Turn:
         conversation = _continued(caller, conversation_id)
     else:
         workspace = _workspace(caller)
-        conversation = _known(caller, workspace, asked) or _new(caller, workspace, asked)
+        conversation = _known(caller, workspace, asked) or conversation_continue(
+            owner=caller.user,
+            workspace=workspace,
+            surface=Surface.API,
+            agent_prompt=asked.system,
+            said=asked.earlier,
+        )
     _follow(conversation, asked, model)
     turn, _ = turn_start(
         conversation=conversation,
@@ -87,7 +94,8 @@ def transcript_note(turn: Turn, asked: Asked, answer: str) -> None:
     if conversation.surface != Surface.API:
         return
     ref = asked.fingerprint(_whose(conversation), ("user", asked.text), ("assistant", answer))
-    with transaction.atomic():
+    # Another conversation may be given the same name at this very moment; either may be gone on with.
+    with contextlib.suppress(IntegrityError), transaction.atomic():
         Conversation.objects.filter(surface=Surface.API, external_ref=ref).update(external_ref="")
         Conversation.objects.filter(pk=conversation.pk).update(external_ref=ref)
 
@@ -129,24 +137,6 @@ def _known(caller: Caller, workspace: Workspace, asked: Asked) -> Conversation |
     ref = asked.fingerprint(f"{caller.user.pk}:{workspace.pk}")
     mine = Conversation.objects.for_user(caller.user).filter(workspace=workspace, surface=Surface.API)
     return mine.filter(external_ref=ref).first()
-
-
-def _new(caller: Caller, workspace: Workspace, asked: Asked) -> Conversation:
-    """What was said elsewhere comes along for the model to read; it is kept out of consolidation, because
-    where it was said it may have been consolidated already."""
-    with transaction.atomic():
-        conversation = conversation_create(
-            owner=caller.user, workspace=workspace, surface=Surface.API, agent_prompt=asked.system
-        )
-        for role, text in asked.earlier:
-            message_append(
-                conversation=conversation,
-                role=Message.Role(role),
-                content=text,
-                author=caller.user if role == "user" else None,
-                private=True,
-            )
-    return conversation
 
 
 def _follow(conversation: Conversation, asked: Asked, model: str) -> None:

@@ -19,7 +19,7 @@ from crewsite.api.openai.callers import Caller, caller_of, model_ids, transcript
 from crewsite.api.openai.requests import Asked, OpenAIError, parse
 from crewsite.chat.following import CLOSING, turn_frames, turn_submit
 from crewsite.chat.runner import runner
-from crewsite.chat.threads import in_database
+from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.jobs.constants import MAINTENANCE_RETRY_AFTER_SECONDS
 from crewsite.jobs.errors import MaintenanceInProgress
 
@@ -70,14 +70,14 @@ def _answering(method: str) -> Callable[[View], View]:
 @_answering("GET")
 async def models(request: HttpRequest) -> HttpResponseBase:
     await _caller(request, "read")
-    rows = [_model(name) for name in await in_database(model_ids)]
+    rows = [_model(name) for name in await in_tool_thread(model_ids)]
     return JsonResponse({"object": "list", "data": rows})
 
 
 @_answering("GET")
 async def model(request: HttpRequest, name: str) -> HttpResponseBase:
     await _caller(request, "read")
-    if name not in await in_database(model_ids):
+    if name not in await in_tool_thread(model_ids):
         raise OpenAIError(
             404, f"There is no model {name[:100]!r} here.", code="model_not_found", param="model"
         )
@@ -88,7 +88,8 @@ async def model(request: HttpRequest, name: str) -> HttpResponseBase:
 async def chat_completions(request: HttpRequest) -> HttpResponseBase:
     caller = await _caller(request, "write")
     asked = parse(request.body)
-    turn = await in_database(turn_of, caller, asked, request.headers.get(CONVERSATION, "").strip())
+    # A model may be asked of its endpoint here, and a long story rendered.
+    turn = await in_tool_thread(turn_of, caller, asked, request.headers.get(CONVERSATION, "").strip())
     await turn_submit(turn, user_id=caller.user.pk, options=asked.options)
     frames = _frames(turn, asked)
     if asked.stream:
