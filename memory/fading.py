@@ -13,8 +13,9 @@ from typing import Final
 from django.db.models import Count, Q
 
 from crewsite.accounts.models import Workspace
+from crewsite.accounts.zones import zone_named
 from memory.constants import AGE_FLOOR, DECAY_PER_DAY
-from memory.history import history_ages, zone_named
+from memory.history import history_ages
 from memory.live import decay_by_tag, episodic_max_rows
 from memory.models import EpisodicMemory, HistoryEntry
 from memory.ranking import decay_rate

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db import connection
 from django.db.models import Count, OuterRef, Q, Subquery
 
+from crewsite.accounts.zones import zone_named
 from memory.constants import (
     HISTORY_DAYS,
     HISTORY_FIRST_ENTRY_DAYS,
@@ -79,22 +79,29 @@ def zone_of(workspace: Workspace) -> dt.tzinfo:
     return zone_named(workspace.time_zone)
 
 
-def zone_named(name: str) -> dt.tzinfo:
-    """A workspace's time zone; UTC when its name is not known on this machine."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return dt.UTC
-
-
 def local_moment(workspace: Workspace, at: dt.datetime) -> dt.datetime:
     return at.astimezone(zone_of(workspace))
 
 
 def history_render(*, workspace: Workspace, now: dt.datetime, cap: int) -> HistoryText:
-    """Newest day first. Over `cap` characters whole days go from the oldest end, never a part of one."""
+    """Newest day first. Over `cap` characters whole days go from the oldest end, never a part of one; a
+    newest day that is over it alone is shown as it will be with age: by its first entry, or its count."""
     today = local_moment(workspace, now).date()
-    return fit_days(_rendered_days(workspace, today), cap=cap)
+    days = _rendered_days(workspace, today)
+    fitted = fit_days(days, cap=cap)
+    return fitted if fitted.text or not days else _with_less_of_the_newest(workspace, today, days, cap)
+
+
+def _with_less_of_the_newest(
+    workspace: Workspace, today: dt.date, days: Sequence[str], cap: int
+) -> HistoryText:
+    newest = _load_days(workspace, today)[0]
+    for age in (HISTORY_FULL_DAYS, HISTORY_FIRST_ENTRY_DAYS):
+        shorter = render_day(newest, today=newest.day + dt.timedelta(days=age))
+        fitted = fit_days([shorter, *days[1:]], cap=cap)
+        if fitted.text:
+            return replace(fitted, is_newest_shortened=True)
+    return HistoryText("", len(days))
 
 
 def render_day(day: Day, *, today: dt.date) -> str:
@@ -146,9 +153,9 @@ def _rendered_days(workspace: Workspace, today: dt.date) -> tuple[str, ...]:
     return days
 
 
-def _load_days(workspace: Workspace, today: dt.date) -> Iterable[Day]:
-    """Three queries, whatever the number of rows: counts of days, first entries of those that show one, and
-    what is shown.
+def _load_days(workspace: Workspace, today: dt.date) -> list[Day]:
+    """Newest first. Three queries, whatever the number of rows: counts of days, first entries of those that
+    show one, and what is shown.
     """
     entries = HistoryEntry.objects.filter(workspace=workspace)
     first_of_day = entries.filter(day=OuterRef("day")).order_by("time", "id").values("pk")[:1]

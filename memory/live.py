@@ -21,15 +21,19 @@ def history_max_days() -> int:
 
 
 def decay_by_tag() -> dict[str, float]:
+    return parse_rates(live_value("EPISODIC_DECAY_BY_TAG"))
+
+
+def parse_rates(text: str) -> dict[str, float]:
     """`incident=0.01, standup=0.1` as rates per day. Entries that cannot be read are left out."""
     rates: dict[str, float] = {}
-    for part in live_value("EPISODIC_DECAY_BY_TAG").split(","):
-        tag, _, text = part.partition("=")
+    for part in text.split(","):
+        tag, _, number = part.partition("=")
         try:
-            rate = float(text)
+            rate = float(number)
         except ValueError:
             continue
         # An endless rate makes a row of this moment worth no number at all.
-        if math.isfinite(rate):
+        if tag.strip() and math.isfinite(rate):
             rates[tag.strip()] = max(0.0, rate)
     return rates

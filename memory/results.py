@@ -192,10 +192,12 @@ class SemanticSearch:
 
 @dataclass(frozen=True, slots=True)
 class HistoryText:
-    """History as a prompt shows it. `days_dropped` oldest days did not fit the cap."""
+    """History as a prompt shows it. `days_dropped` oldest days did not fit the cap; where the newest alone
+    did not, less of it is shown."""
 
     text: str
     days_dropped: int = 0
+    is_newest_shortened: bool = False
 
 
 @dataclass(frozen=True, slots=True)

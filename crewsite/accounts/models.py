@@ -6,10 +6,13 @@ import uuid
 from typing import TYPE_CHECKING, ClassVar
 
 from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from knox.models import AbstractAuthToken, AuthTokenManager
+
+from crewsite.accounts.zones import zone_find
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -73,6 +76,11 @@ class Workspace(models.Model):  # type: ignore[django-manager-missing]  # knox h
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        if zone_find(self.time_zone) is None:
+            said = f"There is no time zone {self.time_zone!r} here. Names are such as Europe/Berlin or UTC."
+            raise ValidationError({"time_zone": said})
 
     @property
     def home(self) -> Workspace:

@@ -13,7 +13,13 @@ from rest_framework.response import Response
 
 from crewsite.api.base import PROBLEMS, CrewView
 from crewsite.api.serializers import StrictSerializer, Text
-from crewsite.settings.live_rules import MAX_CHARS, MAX_NUMBER
+from crewsite.settings.live_rules import (
+    MAX_CHARS,
+    MAX_NUMBER,
+    SettingRefused,
+    setting_least,
+    setting_read,
+)
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -33,15 +39,26 @@ def _field(name: str) -> serializers.Field[Any, Any, Any, Any]:
     if kind is bool:
         return serializers.BooleanField(**shared)
     if kind is int:
-        return serializers.IntegerField(min_value=0, max_value=MAX_NUMBER, **shared)
+        return serializers.IntegerField(min_value=setting_least(name), max_value=MAX_NUMBER, **shared)
     if kind is float:
-        return serializers.FloatField(min_value=0, max_value=MAX_NUMBER, **shared)
+        return serializers.FloatField(min_value=setting_least(name), max_value=MAX_NUMBER, **shared)
     return Text(allow_blank=True, max_length=MAX_CHARS, **shared)
 
 
-MemorySettings = type(
-    "MemorySettings", (StrictSerializer,), {name: _field(name) for name in memory_settings()}
-)
+class _Checked(StrictSerializer):
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        wrong = {}
+        for name, value in attrs.items():
+            try:
+                setting_read(name, str(value))
+            except SettingRefused as refused:
+                wrong[name] = [str(refused)]
+        if wrong:
+            raise serializers.ValidationError(wrong)
+        return attrs
+
+
+MemorySettings = type("MemorySettings", (_Checked,), {name: _field(name) for name in memory_settings()})
 
 
 class LiveSettings(CrewView):

@@ -91,8 +91,7 @@ async def answer_by_model(
             timeout=TOTAL_TIMEOUT_S,
         )
     except Exception as error:
-        explained = explain(error)
-        raise explained from (None if explained is error else error)
+        raise explain(error) from error
     if not stream.wrote:
         raise empty_answer()
     usage = result.usage

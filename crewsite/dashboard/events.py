@@ -8,11 +8,11 @@ import json
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db.models import Q
 
 from crewsite.accounts.console import row_number
+from crewsite.accounts.zones import zone_named
 from crewsite.dashboard.tables import TAB_OF_LAYER, TABLES
 from crewsite.security.models import MemoryEvent, MemoryEventQuerySet
 from crewsite.security.origin import Source
@@ -189,8 +189,4 @@ def _day(text: str) -> date | None:
 
 
 def _midnight(day: date, zone: str) -> datetime:
-    try:
-        tz: ZoneInfo = ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError):
-        tz = ZoneInfo("UTC")
-    return datetime.combine(day, time.min, tzinfo=tz)
+    return datetime.combine(day, time.min, tzinfo=zone_named(zone))

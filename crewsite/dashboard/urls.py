@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path, register_converter
 from django.urls.converters import IntConverter
 
+from crewsite.conversations.citations import CITED_PATH
 from crewsite.dashboard import (
     event_views,
     full_model,
@@ -41,7 +42,7 @@ urlpatterns = [
     path("memory/context/instructions/", instruction_views.instructions, name="instructions"),
     path("memory/", memory_views.memory_home, name="memory_home"),
     path("memory/graph/", graph_views.memory_graph_page, name="graph"),
-    path("memory/cited/<path:citation>/", memory_views.row_of_citation, name="cited"),
+    path(f"{CITED_PATH}<path:citation>/", memory_views.row_of_citation, name="cited"),
     path("memory/<slug:tab>/", memory_views.memory, name="memory"),
     path("memory/<slug:tab>/new/", memory_views.row_new, name="row_new"),
     path("memory/<slug:tab>/<bigint:pk>/", memory_views.row_story, name="row"),

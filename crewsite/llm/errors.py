@@ -37,6 +37,18 @@ class LlmError(Exception):
         self.retry_after_s = retry_after_s
         self.status = status
 
+    def again(self, reason: str = "") -> LlmError:
+        """The same error anew, perhaps in other words: raised from whatever it was found in, it would be its
+        own cause, and whoever follows causes would never come to an end."""
+        return LlmError(
+            reason or self.reason,
+            retryable=self.retryable,
+            counts=self.counts,
+            deferred=self.deferred,
+            retry_after_s=self.retry_after_s,
+            status=self.status,
+        )
+
 
 _OF_A_ROW = {
     "CREW_LLM_API_KEY": "the key",
@@ -56,14 +68,7 @@ def reworded(error: LlmError, *, connection: str) -> LlmError:
         words = _OF_A_ROW[variable]
         whose = f" of the connection {connection}" if variable == last else ""
         reason = reason.replace(variable, f"{words}{whose}")
-    return LlmError(
-        reason,
-        retryable=error.retryable,
-        counts=error.counts,
-        deferred=error.deferred,
-        retry_after_s=error.retry_after_s,
-        status=error.status,
-    )
+    return error.again(reason)
 
 
 def html_answer() -> LlmError:
@@ -99,14 +104,14 @@ def endless_answer(limit: int) -> LlmError:
 
 
 def explain(error: BaseException) -> LlmError:
-    """The readable form of any exception a model call raised; the first one of the chain that says something
-    wins."""
+    """The readable form of any exception a model call raised, as an exception of its own; the first one of
+    the chain that says something wins."""
     from pydantic_ai import exceptions as ai
 
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, LlmError):
-            return seen
+            return seen.again()
         seen = seen.__cause__
     if isinstance(error, ai.ModelAPIError):
         return _explain_endpoint(error)

@@ -154,7 +154,7 @@ def _counted(usage: RunUsage) -> dict[str, int]:
 def _explained(error: Exception) -> LlmError:
     """Of an answer that stayed wrong, the first rule it breaks; of the rest, what `explain` says."""
     cause: BaseException | None = error
-    while cause is not None:
+    while cause is not None and not isinstance(cause, LlmError):
         if isinstance(cause, ValidationError):
             return LlmError(f"The model's answer breaks the schema: {_first_error(cause)}.", retryable=True)
         cause = cause.__cause__

@@ -102,3 +102,23 @@ CONSTANCE_CONFIG: Final[dict[str, tuple[Any, ...]]] = {
         str,
     ),
 }
+
+# Where nothing would mean that everything goes, or that nobody comes in.
+LEAST_ONE: Final = frozenset(
+    {
+        "HISTORY_MAX_DAYS",
+        "EPISODIC_MAX_ROWS",
+        "CHAT_MAX_RUNNING_TURNS",
+        "API_READS_PER_MINUTE",
+        "API_WRITES_PER_MINUTE",
+        "API_ANONYMOUS_PER_MINUTE",
+    }
+)
+# Lists whose reader leaves out what it cannot read: dotted paths of the readers.
+LISTS_READ_BY: Final[dict[str, str]] = {
+    "EPISODIC_DECAY_BY_TAG": "memory.live.parse_rates",
+    "SEMANTIC_EXTRA_PREFIXES": "memory.rules.parse_prefixes",
+    "MODEL_WINDOWS": "memory.context.windows.parse_windows",
+}
+# Names of models: dotted path of what finds one.
+MODELS_FOUND_BY: Final = "crewsite.llm.targets.target_of"

@@ -11,9 +11,10 @@ from django.contrib import admin
 from django.db.models import Q
 from django.utils import timezone
 
+from crewsite.accounts.zones import zone_named
 from crewsite.rows_admin import ReadOnlyModelAdmin
 from memory.admin.base import ExplainedMixin, OwnWorkspacesMixin
-from memory.history import history_ages, zone_named
+from memory.history import history_ages
 from memory.models import HistoryEntry
 
 if TYPE_CHECKING:

@@ -116,6 +116,17 @@ def test_a_workspace_cannot_join_a_home_of_strangers(operator: Client, charlie: 
     assert apart.is_isolated
 
 
+@pytest.mark.parametrize("zone", ["Erope/Berlin", "America", ""])
+def test_a_workspace_has_a_time_zone_that_there_is(operator: Client, home: Workspace, zone: str) -> None:
+    url = reverse("admin:accounts_workspace_change", args=[home.pk])
+    fields = {"name": "Default", "slug": "default", "language": "en", "memberships-TOTAL_FORMS": "0"}
+    fields["memberships-INITIAL_FORMS"] = "0"
+    assert operator.post(url, {**fields, "time_zone": zone}).status_code == 200
+    home.refresh_from_db()
+    assert home.time_zone == "UTC"
+    assert operator.post(url, {**fields, "time_zone": "Europe/Berlin"}).status_code == 302
+
+
 def test_people_and_workspaces_are_not_deleted_by_hand(
     operator: Client, alice: User, home: Workspace
 ) -> None:

@@ -23,8 +23,10 @@ async def test_a_piece_goes_out_at_once_and_those_of_the_next_20_ms_together() -
     for piece in ("a", "b", "c"):
         live.add_text(piece)
     assert [(item["offset"], item["text"]) for item in sent] == [(0, "a")]
-    await asyncio.sleep(0.05)
+    while len(sent) == 1:
+        await asyncio.sleep(0.01)
     assert [(item["offset"], item["text"]) for item in sent[1:]] == [(1, "bc")]
+    await asyncio.sleep(0.05)
     live.add_text("d")
     assert sent[2]["text"] == "d"
 

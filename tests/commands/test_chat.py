@@ -56,6 +56,14 @@ def test_memory_alone_may_be_the_model(here: Crew) -> None:
     assert json.loads(here("chat", "hello", "--json", "--model", "memory").stdout)["model"] == "memory"
 
 
+def test_an_answer_that_cites_memory_is_told_like_any_other(here: Crew) -> None:
+    """Commands load no page, and a citation is a link to one."""
+    assert here("learn", "add", "feed the axolotl on Mondays").returncode == 0
+    done = here("chat", "when do I feed the axolotl?", "--model", "memory")
+    assert (done.returncode, "axolotl on Mondays" in done.stdout) == (0, True), done.stderr
+    assert "[les:" in done.stdout
+
+
 @pytest.mark.django_db
 def test_a_model_that_is_not_there_is_refused_with_those_that_are(home: Workspace) -> None:
     with pytest.raises(CommandError, match="There are: default"):

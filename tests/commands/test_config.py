@@ -52,10 +52,19 @@ def test_a_misspelt_name_is_bad_usage_and_names_the_near_ones() -> None:
         ("HISTORY_MAX_DAYS", "ten"),
         ("HISTORY_MAX_DAYS", "-1"),
         ("HISTORY_MAX_DAYS", "1.5"),
+        ("HISTORY_MAX_DAYS", "0"),
+        ("EPISODIC_MAX_ROWS", "0"),
+        ("CHAT_MAX_RUNNING_TURNS", "0"),
         ("HISTORY_MAX_DAYS", str(2**31)),
         ("HISTORY_IDLE_HOURS", "nan"),
         ("THREAD_SHORTENING", "perhaps"),
         ("MODEL_WINDOWS", "x" * 2_001),
+        ("MODEL_WINDOWS", "qwen3:8b=40960, foo"),
+        ("EPISODIC_DECAY_BY_TAG", "incident=0.01, standup=slowly"),
+        ("SEMANTIC_EXTRA_PREFIXES", "team., Infra"),
+        ("EMBED_MODEL_URL", "ftp://example.org/model.gguf"),
+        ("LLM_DEFAULT_MODEL", "nosuch"),
+        ("CONSOLIDATION_HISTORY_MODEL", "nosuch"),
     ],
 )
 def test_a_value_of_the_wrong_kind_changes_nothing(name: str, text: str) -> None:
@@ -66,9 +75,30 @@ def test_a_value_of_the_wrong_kind_changes_nothing(name: str, text: str) -> None
     assert getattr(config, name) == before
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("MODEL_WINDOWS", "qwen3:8b=40960,\nllama3=8_192"),
+        ("EPISODIC_DECAY_BY_TAG", "incident=0.01, standup=0.1,"),
+        ("SEMANTIC_EXTRA_PREFIXES", "team.,infra."),
+        ("CONSOLIDATION_HISTORY_MODEL", "smol"),
+        ("LLM_DEFAULT_MODEL", ""),
+    ],
+)
+def test_what_its_reader_understands_is_taken(name: str, text: str) -> None:
+    assert setting_read(name, text) == text
+
+
 def test_the_api_refuses_the_same_values(client: Any, django_user_model: Any) -> None:
     client.force_login(django_user_model.objects.create_superuser("root", "", "a long password 1"))
-    for name, text in (("HISTORY_MAX_DAYS", -1), ("HISTORY_MAX_DAYS", 2**31), ("EPISODIC_MAX_ROWS", "x")):
+    for name, text in (
+        ("HISTORY_MAX_DAYS", -1),
+        ("HISTORY_MAX_DAYS", 0),
+        ("HISTORY_MAX_DAYS", 2**31),
+        ("EPISODIC_MAX_ROWS", "x"),
+        ("EPISODIC_DECAY_BY_TAG", "standup=slowly"),
+        ("CONSOLIDATION_HISTORY_MODEL", "nosuch"),
+    ):
         with pytest.raises(SettingRefused):
             setting_read(name, str(text))
         answer = client.put(
@@ -84,5 +114,9 @@ def test_switches_are_words() -> None:
 
 def test_a_key_in_a_setting_is_never_printed() -> None:
     key = "sk-ant-api03-" + "aB3dE5fG7h" * 4
-    shown = run("set", "LLM_DEFAULT_MODEL", key) + run("get", "LLM_DEFAULT_MODEL") + run("list", "--json")
+    with pytest.raises(CommandError) as refused:
+        run("set", "LLM_DEFAULT_MODEL", key)
+    config.LLM_DEFAULT_MODEL = key
+    shown = str(refused.value) + run("get", "LLM_DEFAULT_MODEL") + run("list", "--json")
+    shown += run("set", "CHAT_TOOLS_DENIED", key) + run("get", "CHAT_TOOLS_DENIED")
     assert "aB3dE5fG7h" not in shown

@@ -153,6 +153,21 @@ def test_a_failing_endpoint_opens_the_breaker(server: LlmServer, monkeypatch: py
     assert len(server.requests) == seen
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (Reply(body="<html>Welcome</html>", content_type="text/html"), "web page"),
+        (Reply(status=302, headers={"Location": "http://127.0.0.1:9/v1"}), "redirects"),
+    ],
+)
+def test_an_address_that_is_no_endpoint_fails_in_words(server: LlmServer, reply: Reply, told: str) -> None:
+    server.queue.append(reply)
+    error = refusal()
+    assert told in error.reason
+    assert not error.retryable
+
+
 def test_a_slow_answer_is_given_up(server: LlmServer) -> None:
     server.queue.append(Reply(tools=[("weather_report", GOOD)], first_delay_s=5))
     error = refusal(timeout_s=0.3)

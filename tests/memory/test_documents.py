@@ -8,7 +8,7 @@ import pytest
 
 from crewsite.security.models import MemoryEvent
 from memory.constants import PREFERENCES_MAX_CHARS, PROJECTS_MAX_CHARS
-from memory.documents import CUT_MARKER, document_in_force, fit_document
+from memory.documents import document_in_force
 from memory.models import PreferencesDocument, ProjectsDocument, ReviewItem
 from memory.services import document_replace, document_restore, memory_restore
 from tests.factories import CONSOLIDATION, EXPLICIT
@@ -87,15 +87,3 @@ def test_documents_are_screened_and_workspaces_and_layers_apart(
     assert document_in_force(PreferencesDocument, home).text == "mine"  # type: ignore[union-attr]
     assert document_in_force(ProjectsDocument, home).text == "a project"  # type: ignore[union-attr]
     assert document_in_force(ProjectsDocument, other_home) is None
-
-
-def test_a_document_over_its_cap_is_cut_at_a_line_with_a_marker() -> None:
-    text = "\n".join(f"- line {number}" for number in range(100))
-    cut, was_cut = fit_document(text, cap=300)
-    assert was_cut
-    assert len(cut) <= 300
-    assert cut.endswith(CUT_MARKER)
-    assert set(cut.splitlines()[:-1]) <= set(text.splitlines())
-    assert fit_document(text, cap=len(text)) == (text, False)
-    assert fit_document("x" * 500, cap=300) == (CUT_MARKER, True)
-    assert fit_document(text, cap=5) == ("", True)

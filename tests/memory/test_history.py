@@ -111,7 +111,7 @@ def test_an_appended_entry_shows_at_once_and_a_rendering_is_cached(
     append(home, now, title="One")
     render(home, now)
     with django_assert_num_queries(1):
-        render(home, now + dt.timedelta(seconds=1), cap=30)
+        render(home, now + dt.timedelta(seconds=1), cap=300)
     append(home, now, title="Two")
     assert "Two" in render(home, now)
     row = HistoryEntry.objects.get(title="Two")

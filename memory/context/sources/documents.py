@@ -38,16 +38,16 @@ def _block(
         return None
     citation = f"doc:{name}"
     heading = f"{MARKER_MEMORY} {title} (source: {name}, version {row.version}) [{citation}]"
-    whole = f"{heading}\n{text}"
-    shown = cut_at_line(whole, cap)
-    cut = shown != whole
+    # The cap is the text's, as it was when it was written: one that just fits it stands here whole.
+    shown = cut_at_line(text, cap)
+    cut = shown != text
     return Block(
         name=name,
         marker=MARKER_MEMORY,
         authority=AUTHORITY_DOCUMENTS,
-        text=shown,
-        cap=cap,
+        text=f"{heading}\n{shown}",
+        cap=len(heading) + 1 + cap,
         sources=(SourceRef(kind=name, object_id=row.pk, citation=citation),),
         state=BlockState.TRIMMED if cut else BlockState.ADMITTED,
-        reason=f"cut to {len(shown):,} of {len(whole):,} characters" if cut else "",
+        reason=f"cut to {len(shown):,} of {len(text):,} characters" if cut else "",
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from crewsite.accounts.zones import zone_named
 from memory.context.constants import (
     AUTHORITY_FRAME,
     CRITICAL_RULES,
@@ -51,7 +51,7 @@ def _runtime(request: ContextRequest) -> Block:
     """The date, not the time of day: the bytes stay the same, and the model's prompt cache warm, for a
     whole day.
     """
-    zone = _zone(request.workspace.time_zone)
+    zone = zone_named(request.workspace.time_zone)
     conversation = request.conversation
     facts = {
         "Date": f"{request.now.astimezone(zone):%A, %Y-%m-%d} ({zone.key})",
@@ -73,10 +73,3 @@ def _runtime(request: ContextRequest) -> Block:
 
 def _label(text: str) -> str:
     return cut_words(stored_line(text), RUNTIME_LABEL_CHARS)
-
-
-def _zone(name: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crewsite.conversations.models import Conversation
 from lessons.models import Lesson
+from memory.constants import PREFERENCES_MAX_CHARS
 from memory.context.build import context_build
 from memory.context.packet import Block, BlockState, ContextPacket, packet_text
 from memory.models import EpisodicMemory, HistoryEntry, PreferencesDocument, ProjectsDocument, SemanticMemory
@@ -198,7 +199,7 @@ def test_a_cut_document_ends_with_a_mark_and_says_how_much_is_shown(conversation
     PreferencesDocument.objects.create(workspace=home, version=1, text=text, source="consolidation")
     block = build(conversation).block("preferences")
     assert block.state is BlockState.TRIMMED
-    assert block.chars <= 4_290
+    assert len(block.text.partition("\n")[2]) <= 4_290
     assert block.text.endswith("characters shown ...]")
     assert block.text.splitlines()[-2] == "- more"
 
@@ -224,6 +225,43 @@ def test_history_over_its_cap_loses_whole_days_and_says_how_many(conversation, h
     assert block.chars <= 26_400
     assert block.left_out_count == 14 - days > 0
     assert block.text.count("z") == days * 3_000
+
+
+@pytest.mark.parametrize(
+    ("entries", "shown"),
+    [
+        (["z" * 1_500] * 12, "### 2026-11-29\n#### 09:00 t\n" + "z" * 1_500 + "\n...11 more entries"),
+        (["z" * 100_000, "y"], "### 2026-11-29: 2 entries"),
+    ],
+)
+def test_a_newest_day_over_the_cap_is_shown_as_an_older_one_and_the_others_stay(
+    conversation, home, entries: list[str], shown: str
+) -> None:
+    for text in entries:
+        HistoryEntry.objects.create(workspace=home, day=NOW.date(), time=dt.time(9), title="t", text=text)
+    HistoryEntry.objects.create(
+        workspace=home, day=NOW.date() - dt.timedelta(days=1), time=dt.time(9), title="before", text="x"
+    )
+    block = build(conversation, model_window=32_000).block("history")
+    assert block.text.partition("\n")[2] == f"{shown}\n\n### 2026-11-28\n#### 09:00 before\nx"
+    assert block.state is BlockState.TRIMMED
+    assert block.reason == "less of the newest day: over the cap of 5,280 characters"
+
+
+def test_a_document_that_just_fits_its_cap_stands_in_a_prompt_whole(conversation, home) -> None:
+    text = ("- a line\n" * 470 + "the end").rjust(PREFERENCES_MAX_CHARS, "x")
+    PreferencesDocument.objects.create(workspace=home, version=1, text=text, source="consolidation")
+    block = build(conversation).block("preferences")
+    assert block.state is BlockState.ADMITTED
+    assert block.text.endswith(text)
+
+
+@pytest.mark.parametrize("zone", ["America", "Erope/Berlin", "../etc", ""])
+def test_a_time_zone_that_is_none_is_utc_and_costs_no_block(conversation, home, zone: str) -> None:
+    home.time_zone = zone
+    packet = build(conversation)
+    assert packet.degraded == ()
+    assert "Date: Sunday, 2026-11-29 (UTC)" in packet.block("runtime").text
 
 
 def test_a_source_that_fails_costs_only_its_own_block(conversation, home, monkeypatch) -> None:
