@@ -157,7 +157,7 @@ def test_a_failing_endpoint_opens_the_breaker(server: LlmServer, monkeypatch: py
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        (Reply(body="<html>Welcome</html>", content_type="text/html"), "web page"),
+        (Reply(raw="<html>Welcome</html>", content_type="text/html"), "web page"),
         (Reply(status=302, headers={"Location": "http://127.0.0.1:9/v1"}), "redirects"),
     ],
 )
