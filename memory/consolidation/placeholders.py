@@ -7,19 +7,63 @@ from typing import Final
 
 from crewsite.security.text import fold
 
-_WORDS: Final = frozenset(
-    """
-    example|an example|example text|example title|placeholder|title|the title|your title|title here
-    your title here|clear, specific title|clear specific title|a clear, specific title|specific title|text
-    the text|your text|your text here|text here|string|value|description|summary|a summary|summary here
-    short summary|content|content
-    here|rule|fact|episode|lesson|none|n/a|na|null|undefined|nil|tbd|todo|tba|xxx untitled|unknown|lorem
-    ipsum|lorem ipsum dolor sit amet|insert text here|nothing|nothing to report no information|not
-    applicable|foo|bar|foo bar|test
-    """.replace("\n", "|")
-    .replace("    ", "")
-    .split("|")
-) - {""}
+PHRASES: Final = (
+    "example",
+    "an example",
+    "example text",
+    "example title",
+    "placeholder",
+    "title",
+    "the title",
+    "your title",
+    "title here",
+    "your title here",
+    "clear, specific title",
+    "clear specific title",
+    "a clear, specific title",
+    "specific title",
+    "text",
+    "the text",
+    "your text",
+    "text here",
+    "your text here",
+    "insert text here",
+    "string",
+    "value",
+    "description",
+    "summary",
+    "a summary",
+    "summary here",
+    "short summary",
+    "content",
+    "content here",
+    "rule",
+    "fact",
+    "episode",
+    "lesson",
+    "none",
+    "n/a",
+    "na",
+    "null",
+    "undefined",
+    "nil",
+    "tbd",
+    "todo",
+    "tba",
+    "xxx",
+    "untitled",
+    "unknown",
+    "lorem ipsum",
+    "lorem ipsum dolor sit amet",
+    "nothing",
+    "nothing to report",
+    "no information",
+    "not applicable",
+    "foo",
+    "bar",
+    "foo bar",
+    "test",
+)
 _BRACKETED: Final = re.compile(r"(?:<[^<>]*>|\[[^\[\]]*\]|\{+[^{}]*\}+|\.{2,}|…+|[-_*#.\s]+)")
 _EDGES: Final = " \t\n.,:;!?\"'“”‘’`*_#-"
 
@@ -28,4 +72,4 @@ def is_placeholder(text: str) -> bool:
     """Whether a text holds nothing, or is a placeholder as a whole. A text that mentions one is none."""
     folded = fold(text)
     plain = folded.strip(_EDGES)
-    return not plain or plain in _WORDS or _BRACKETED.fullmatch(folded) is not None
+    return not plain or plain in PHRASES or _BRACKETED.fullmatch(folded) is not None

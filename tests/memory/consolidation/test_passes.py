@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crewsite.conversations.models import Conversation, Message
 from memory.consolidation.constants import INPUT_MAX_CHARS, MESSAGE_MAX_CHARS
 from memory.consolidation.passes import pass_run
-from memory.consolidation.placeholders import is_placeholder
+from memory.consolidation.placeholders import PHRASES, is_placeholder
 from memory.consolidation.transcript import Line, render
 from memory.models import (
     ConsolidationReceipt,
@@ -234,9 +234,37 @@ def test_a_placeholder_for_the_diary_is_asked_for_again(
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize("text", ["example", "Example.", "n/a", "...", "<text>", "[your text]", "", " - "])
+@pytest.mark.parametrize("text", ["Example.", "Not applicable.", "...", "<text>", "[your text]", "", " - "])
 def test_placeholders_are_known(text: str) -> None:
     assert is_placeholder(text)
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_every_phrase_is_known_as_a_whole_and_none_in_a_sentence(phrase: str) -> None:
+    assert is_placeholder(phrase)
+    assert is_placeholder(f"“{phrase.capitalize()}.”")
+    assert not is_placeholder(f"{phrase} in Berlin")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "untitled",
+        "xxx",
+        "not applicable",
+        "no information",
+        "nothing to report",
+        "content here",
+        "Lorem ipsum",
+    ],
+)
+def test_a_phrase_of_several_words_is_no_less_a_placeholder(text: str) -> None:
+    assert is_placeholder(text)
+
+
+@pytest.mark.parametrize("text", ["not", "here", "applicable", "ipsum", "not|applicable"])
+def test_a_part_of_a_phrase_is_none(text: str) -> None:
+    assert not is_placeholder(text)
 
 
 @pytest.mark.parametrize(
