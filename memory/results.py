@@ -132,12 +132,14 @@ class Injected:
 class ReviewOutcome:
     """What deciding an item of the review queue did. Not `ok`: the item stays as it was, `message` says why.
 
-    `repeated`: it was decided before, and nothing was changed now.
+    `repeated`: it was decided before, and nothing was changed now. `row_id`: the row that accepting wrote, or
+    tombstoned where it only does that, for a reopening to take back; None when it changed none.
     """
 
     ok: bool
     message: str = ""
     repeated: bool = False
+    row_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

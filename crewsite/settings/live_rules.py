@@ -1,5 +1,6 @@
-"""What a live setting may be: one reading for every door that changes one. Names and defaults
-are in `live`."""
+"""What a live setting may be: the bounds for every door, and how what a person typed is read for admin and
+`crew config`. The API reads JSON within the same bounds; roles of models have a service of their own
+(`llm.connections.roles_save`). Names and defaults are in `live`."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from memory.rules import parse_value, render_value, same_value
 from memory.services.documents import document_replace
 from memory.services.episodic import episodic_delete, episodic_edit, episodic_write
 from memory.services.restore import memory_restore
-from memory.services.review import MERGED
+from memory.services.review import CHANGED, MERGED
 from memory.services.semantic import SUPERSEDED, semantic_write
 
 if TYPE_CHECKING:
@@ -47,9 +47,10 @@ def supersession_accept(*, item: ReviewItem, origin: Origin, author: User | None
         )
         if edit.outcome == "refused":
             return ReviewOutcome(ok=False, message=edit.message)
-    if goes is not None:
-        episodic_delete(row=goes, origin=origin, reason=SUPERSEDED)
-    return ReviewOutcome(ok=True)
+    if goes is None:
+        return ReviewOutcome(ok=True)
+    episodic_delete(row=goes, origin=origin, reason=SUPERSEDED)
+    return ReviewOutcome(ok=True, row_id=goes.pk)
 
 
 def _replaced_by(item: ReviewItem) -> EpisodicMemory | None:
@@ -73,18 +74,21 @@ def supersession_reject(*, item: ReviewItem, origin: Origin, author: User | None
 
 
 def supersession_reopen(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
-    """The doubt is back. Accepted in other words, the text that went is not known any more."""
-    older = EpisodicMemory.all_objects.filter(pk=item.payload.get("old"), home=item.home).first()
-    newer = EpisodicMemory.all_objects.filter(pk=item.payload.get("new"), home=item.home).first()
-    if item.state == ReviewItem.State.ACCEPTED:
-        if older is None or newer is None or newer.is_deleted or not older.is_deleted:
+    """The doubt is back, and the episode that went, if one did. Accepted in other words, the text that went
+    is not known any more."""
+    newer, older, went = (
+        EpisodicMemory.all_objects.filter(pk=item.payload.get(side), home=item.home).first()
+        for side in ("new", "old", CHANGED)
+    )
+    if went is not None:
+        stays = older if went == newer else newer
+        if stays is None or stays.is_deleted or went.deleted_reason != SUPERSEDED:
             return ReviewOutcome(ok=False, message="The episodes have changed since; nothing was undone.")
-        restored = memory_restore(row=older, origin=origin)
+        restored = memory_restore(row=went, origin=origin)
         if restored.outcome == "refused":
             return ReviewOutcome(ok=False, message=restored.message)
-    EpisodicMemory.all_objects.filter(pk=item.payload.get("new"), home=item.home).update(
-        possibly_supersedes=older
-    )
+    if newer is not None:
+        EpisodicMemory.all_objects.filter(pk=newer.pk).update(possibly_supersedes=older)
     return ReviewOutcome(ok=True)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -42,6 +42,8 @@ REOPENERS: Final[dict[str, str]] = {
 }
 # Where the payload carries the words of a merge; acceptors store them instead of their own.
 MERGED: Final = "merged"
+# Where the payload of an accepted item keeps the row that accepting it changed; reopening undoes no other.
+CHANGED: Final = "changed"
 
 
 def review_add(
@@ -62,9 +64,7 @@ def _folded(payload: dict[str, Any]) -> str:
 
 
 def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
-    """Do what the item proposes, then close it. Accepting again changes nothing.
-    Doing comes first: a crash between leaves the item open, not lost.
-    """
+    """Do what the item proposes and close it, both or neither. Accepting again changes nothing."""
     return _decide(item, _acceptor, origin=origin, author=author, state=ReviewItem.State.ACCEPTED)
 
 
@@ -87,23 +87,24 @@ def review_reopen(*, item: ReviewItem, origin: Origin, author: User | None = Non
 
     An acceptance is taken back where a layer knows how; a rejection wrote nothing and always is.
     """
-    stored = ReviewItem.objects.select_related("home").get(pk=item.pk)
-    if stored.state == ReviewItem.State.OPEN:
-        return ReviewOutcome(ok=True, message="It is open already; nothing was changed.", repeated=True)
-    path = REOPENERS.get(stored.kind) or REOPENERS.get(str(stored.payload.get("layer", "")))
-    if path is None and stored.state == ReviewItem.State.ACCEPTED:
-        return ReviewOutcome(
-            ok=False, message="What was stored can be changed or deleted on the Memory page."
-        )
-    if path is not None:
-        outcome: ReviewOutcome = import_string(path)(item=stored, origin=origin, author=author)
-        if not outcome.ok:
-            return outcome
-    opened = ReviewItem.objects.filter(pk=item.pk, state=stored.state).update(
-        state=ReviewItem.State.OPEN, decided_at=None, decided_by="", updated_at=timezone.now()
-    )
-    if opened:
-        _record(stored, old=stored.state, new=ReviewItem.State.OPEN, reason="reopened", origin=origin)
+    with transaction.atomic():
+        stored = _locked(item)
+        if stored.state == ReviewItem.State.OPEN:
+            return ReviewOutcome(ok=True, message="It is open already; nothing was changed.", repeated=True)
+        path = REOPENERS.get(stored.kind) or REOPENERS.get(str(stored.payload.get("layer", "")))
+        if path is None and stored.state == ReviewItem.State.ACCEPTED:
+            return ReviewOutcome(
+                ok=False, message="What was stored can be changed or deleted on the Memory page."
+            )
+        if path is not None:
+            outcome: ReviewOutcome = import_string(path)(item=stored, origin=origin, author=author)
+            if not outcome.ok:
+                return outcome
+        old, stored.state = stored.state, ReviewItem.State.OPEN
+        stored.decided_at, stored.decided_by = None, ""
+        stored.payload = {k: v for k, v in stored.payload.items() if k not in {MERGED, CHANGED}}
+        stored.save()
+        _record(stored, old=old, new=stored.state, reason="reopened", origin=origin)
     return ReviewOutcome(ok=True)
 
 
@@ -116,24 +117,32 @@ def _decide(
     state: ReviewItem.State,
     merged: str = "",
 ) -> ReviewOutcome:
-    stored = ReviewItem.objects.select_related("home").get(pk=item.pk)
-    if stored.state != ReviewItem.State.OPEN:
-        said = f"This item was {stored.state} before" + (
-            f" by {stored.decided_by}" if stored.decided_by else ""
-        )
-        return ReviewOutcome(ok=stored.state == state, message=f"{said}; nothing was changed.", repeated=True)
-    if merged:
-        stored.payload = {**stored.payload, MERGED: merged}
-    path = act_of(stored)
-    if path is None:
-        return ReviewOutcome(ok=False, message="Nothing here knows how to accept this item.")
-    try:
-        outcome: ReviewOutcome = import_string(path)(item=stored, origin=origin, author=author)
-    except KeyError as missing:
-        return ReviewOutcome(ok=False, message=f"The item does not say its {missing}. Reject it.")
-    if outcome.ok:
-        _close(stored, state, origin, how=MERGED if merged else state)
+    with transaction.atomic():
+        stored = _locked(item)
+        if stored.state != ReviewItem.State.OPEN:
+            said = f"This item was {stored.state} before" + (
+                f" by {stored.decided_by}" if stored.decided_by else ""
+            )
+            return ReviewOutcome(
+                ok=stored.state == state, message=f"{said}; nothing was changed.", repeated=True
+            )
+        if merged:
+            stored.payload = {**stored.payload, MERGED: merged}
+        path = act_of(stored)
+        if path is None:
+            return ReviewOutcome(ok=False, message="Nothing here knows how to accept this item.")
+        try:
+            outcome: ReviewOutcome = import_string(path)(item=stored, origin=origin, author=author)
+        except KeyError as missing:
+            return ReviewOutcome(ok=False, message=f"The item does not say its {missing}. Reject it.")
+        if outcome.ok:
+            _close(stored, state, origin, how=MERGED if merged else state, changed=outcome.row_id)
     return outcome
+
+
+def _locked(item: ReviewItem) -> ReviewItem:
+    """The item as it is, which nobody else decides until the transaction ends."""
+    return ReviewItem.objects.select_for_update(of=("self",)).select_related("home").get(pk=item.pk)
 
 
 def _rejector(item: ReviewItem) -> str:
@@ -141,17 +150,17 @@ def _rejector(item: ReviewItem) -> str:
 
 
 def _acceptor(item: ReviewItem) -> str | None:
-    known: dict[str, str] = {**ACCEPTORS, **getattr(settings, "REVIEW_ACCEPTORS", {})}
-    return known.get(item.kind) or known.get(str(item.payload.get("layer", "")))
+    return ACCEPTORS.get(item.kind) or ACCEPTORS.get(str(item.payload.get("layer", "")))
 
 
-def _close(item: ReviewItem, state: ReviewItem.State, origin: Origin, *, how: str) -> None:
-    closed = ReviewItem.objects.filter(pk=item.pk, state=ReviewItem.State.OPEN).update(
-        state=state, decided_at=timezone.now(), decided_by=origin.actor, updated_at=timezone.now()
-    )
-    if closed:
-        reason = f"{item.kind} {how}"
-        _record(item, old=ReviewItem.State.OPEN, new=state, reason=reason, origin=origin)
+def _close(
+    item: ReviewItem, state: ReviewItem.State, origin: Origin, *, how: str, changed: int | None
+) -> None:
+    item.state, item.decided_at, item.decided_by = state, timezone.now(), origin.actor
+    if changed is not None:
+        item.payload = {**item.payload, CHANGED: changed}
+    item.save()
+    _record(item, old=ReviewItem.State.OPEN, new=state, reason=f"{item.kind} {how}", origin=origin)
 
 
 def _record(item: ReviewItem, *, old: str, new: str, reason: str, origin: Origin) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.db import connection
 
 from crewsite.security.models import MemoryEvent
 from lessons.models import Lesson
-from lessons.services import lesson_write
+from lessons.services import lesson_edit, lesson_write
+from lessons.services import review as lesson_review
 from memory.models import EpisodicMemory, PreferencesDocument, ReviewItem, SemanticMemory
 from memory.services import (
     document_replace,
@@ -19,6 +22,7 @@ from memory.services import (
     review_add,
     review_merge,
     review_reject,
+    review_reopen,
     semantic_delete,
     semantic_write,
 )
@@ -26,6 +30,8 @@ from tests.factories import CONSOLIDATION, EXPLICIT
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
+    from lessons.results import LessonResult
+    from memory.results import ReviewOutcome
     from tests.fakes import FakeEmbedder
 
 pytestmark = pytest.mark.django_db
@@ -179,6 +185,87 @@ def test_a_proposed_lesson_is_accepted_merged_or_rejected(home: Workspace) -> No
     assert review_accept(item=light, origin=EXPLICIT).ok
     assert review_merge(item=german, text="answer in Italian", origin=EXPLICIT).ok
     assert set(Lesson.objects.values_list("rule", flat=True)) == {"use light mode", "answer in Italian"}
+
+
+def proposed(home: Workspace, rule: str) -> ReviewItem:
+    payload = {"layer": "lesson", "rule": rule}
+    return review_add(home=home, kind=ReviewItem.Kind.PROPOSED_LESSON, summary=rule, payload=payload)
+
+
+def test_reopening_keeps_a_lesson_that_was_there_before_the_acceptance(home: Workspace) -> None:
+    item = proposed(home, "always use pytest")
+    taught = lesson_write(home=home, rule="always use pytest", origin=EXPLICIT).row
+    assert review_accept(item=item, origin=EXPLICIT).ok
+    assert review_reopen(item=item, origin=EXPLICIT).ok
+    assert Lesson.objects.get() == taught
+    item.refresh_from_db()
+    assert item.state == ReviewItem.State.OPEN
+
+
+def test_a_lesson_accepted_in_other_words_is_taken_back_and_the_question_is_as_it_was(
+    home: Workspace,
+) -> None:
+    item = proposed(home, "answer in German")
+    before = item.payload
+    other = lesson_write(home=home, rule="answer in German", scope="/srv/api", origin=EXPLICIT).row
+    assert review_merge(item=item, text="answer in Italian", origin=EXPLICIT).ok
+    assert review_reopen(item=item, origin=EXPLICIT).ok
+    assert Lesson.objects.get() == other
+    item.refresh_from_db()
+    assert (item.state, item.payload) == (ReviewItem.State.OPEN, before)
+    assert proposed(home, "answer in German") == item
+
+
+def test_a_lesson_reworded_since_it_was_accepted_is_not_taken_back(home: Workspace) -> None:
+    item = proposed(home, "answer in German")
+    review_accept(item=item, origin=EXPLICIT)
+    lesson_edit(row=Lesson.objects.get(), rule="answer in Swiss German", origin=EXPLICIT)
+    outcome = review_reopen(item=item, origin=EXPLICIT)
+    assert (outcome.ok, "changed since" in outcome.message) == (False, True)
+    assert Lesson.objects.get().rule == "answer in Swiss German"
+
+
+def test_reopening_keeps_an_episode_deleted_that_was_so_before_the_acceptance(home: Workspace) -> None:
+    item, old, new = supersession(home)
+    episodic_delete(row=old, origin=EXPLICIT)
+    assert review_accept(item=item, origin=EXPLICIT).ok
+    assert review_reopen(item=item, origin=EXPLICIT).ok
+    assert EpisodicMemory.objects.get() == new
+
+
+def test_a_merge_into_the_older_text_is_taken_back_too(home: Workspace) -> None:
+    item, old, new = supersession(home)
+    review_merge(item=item, text="the team meets on  MONDAY.", origin=EXPLICIT)
+    assert review_reopen(item=item, origin=EXPLICIT).ok
+    assert set(EpisodicMemory.objects.all()) == {old, new}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_decisions_at_once_one_counts_and_the_other_is_told(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = proposed(home, "answer in German")
+    rejected: list[ReviewOutcome] = []
+
+    def reject() -> None:
+        try:
+            rejected.append(review_reject(item=item, origin=EXPLICIT))
+        finally:
+            connection.close()
+
+    other = Thread(target=reject)
+
+    def write_while_another_decides(**given: Any) -> LessonResult:
+        other.start()
+        other.join(0.2)
+        return lesson_write(**given)
+
+    monkeypatch.setattr(lesson_review, "lesson_write", write_while_another_decides)
+    accepted = review_accept(item=item, origin=EXPLICIT)
+    other.join()
+    item.refresh_from_db()
+    assert (accepted.ok, item.state, Lesson.objects.count()) == (True, ReviewItem.State.ACCEPTED, 1)
+    assert (rejected[0].ok, "accepted before by alice" in rejected[0].message) == (False, True)
 
 
 def test_what_time_has_overtaken_stays_open_and_says_so(home: Workspace) -> None:
