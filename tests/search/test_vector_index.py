@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from django.db import connection, transaction
 
 from crewsite.embeddings.models import Space, Vector
 from crewsite.embeddings.service import embed_document
+from crewsite.embeddings.vectors import vectors_since
 from crewsite.search.service import document_delete, document_put, nearest
 from crewsite.search.tasks import index_write
 from crewsite.search.vector_index import collection as collection_module
@@ -135,7 +136,7 @@ def test_many_changes_are_folded_into_the_base(
         assert near(texts[pk]) == [pk]
     index = index_of()
     assert len(index) == 89
-    assert index._delta.used == 0
+    assert index._state.delta.used == 0
 
 
 def test_only_allowed_objects_answer_when_some_are_named(embedder: FakeEmbedder) -> None:
@@ -260,8 +261,26 @@ class TestBaseFile:
         self.texts |= fill(rows=40, start=100)
         base_refresh(space(), HOME)
         assert near(self.texts[120]) == [120]
-        assert index_of()._delta.used == 0
+        assert index_of()._state.delta.used == 0
         assert self.is_from_file()
+
+    def test_what_came_after_a_file_is_found_while_the_file_is_taken_up(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert self.answers_right()
+        base_refresh(space(), HOME)
+        put(HOME, {700: "later entry"})
+        index, probe = index_of(), embed_document("later entry")
+        assert probe is not None
+        found: list[int] = []
+
+        def asked_meanwhile(*given: Any) -> Any:
+            found.append(index.search(probe.vector, 1)[0][0])
+            return vectors_since(*given)
+
+        monkeypatch.setattr(collection_module, "vectors_since", asked_meanwhile)
+        index._load()
+        assert found == [700]
 
     def test_a_missing_folder_is_no_obstacle(self) -> None:
         self.path.unlink()

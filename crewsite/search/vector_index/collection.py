@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -42,6 +43,17 @@ def _seen(base: Base, hidden: set[int], query: Floats, k: int) -> Found:
     return found[:k]
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a search reads, taken once: a base, what changed after it, and the ids whose place in the base no
+    longer counts. What changes is put in; another base comes with a state of its own, which is whole before
+    anybody sees it."""
+
+    base: Base
+    delta: Delta
+    hidden: set[int]
+
+
 class CollectionIndex:
     """Refreshed from the rows before every search; searched without a lock."""
 
@@ -51,19 +63,18 @@ class CollectionIndex:
         self._lock = threading.RLock()
         self._path = base_path(space.id, collection)
         self._file: FileState | None = None
-        self._base: Base | None = None
-        self._delta = Delta(space.dim)
-        self._hidden: set[int] = set()
+        self._state: State | None = None
         self._seq = 0
 
     def __len__(self) -> int:
         """Objects that have a vector."""
-        return len(self._delta) + (len(self._base.ids) - len(self._hidden) if self._base is not None else 0)
+        state = self._state
+        return len(state.delta) + len(state.base.ids) - len(state.hidden) if state is not None else 0
 
     def refresh(self, newest: int) -> CollectionIndex:
         """Take in what was committed up to the newest number, and after. Not for use inside a transaction."""
         with self._lock:
-            if self._base is None or file_state(self._path) != self._file or self._is_older(newest):
+            if self._state is None or file_state(self._path) != self._file or self._is_older(newest):
                 self._load()
             elif newest > self._seq:
                 self._pull()
@@ -79,14 +90,15 @@ class CollectionIndex:
         shared state.
         """
         with self._lock:
-            if self._base is not None and newest == self._seq:
+            state = self._state
+            if state is not None and newest == self._seq:
                 return self
             view = CollectionIndex(self.space, self.collection)
-            if self._base is None or self._is_older(newest):
+            if state is None or self._is_older(newest):
                 view._load()
                 return view
-            view.engine, view._base, view._file, view._seq = self.engine, self._base, self._file, self._seq
-            view._delta, view._hidden = self._delta.copy(), set(self._hidden)
+            view.engine, view._file, view._seq = self.engine, self._file, self._seq
+            view._state = State(state.base, state.delta.copy(), set(state.hidden))
             view._pull()
             return view
 
@@ -105,15 +117,13 @@ class CollectionIndex:
 
     def search(self, query: Floats, k: int, *, allow_ids: set[int] | None = None) -> Found:
         """The `k` nearest as (object id, cosine), nearest first."""
-        if k <= 0:
+        state = self._state
+        if k <= 0 or state is None:
             return []
         if allow_ids is not None:
             found = list(self.cosines(query, list(allow_ids)).items())
         else:
-            base, hidden = self._base, self._hidden
-            found = self._delta.search(query, k)
-            if base is not None:
-                found += _seen(base, hidden, query, k)
+            found = state.delta.search(query, k) + _seen(state.base, state.hidden, query, k)
         found.sort(key=lambda hit: (-hit[1], hit[0]))
         return found[:k]
 
@@ -127,13 +137,14 @@ class CollectionIndex:
     def scores(self, query: Floats, ids: Ids) -> Floats:
         """Cosines of given objects as `(n,)`, NaN for those without a vector."""
         found = np.full(len(ids), np.nan, dtype=np.float32)
-        delta, base, hidden = self._delta, self._base, self._hidden
-        if base is not None and len(ids):
-            places, there = places_of(base.ids, ids)
-            if hidden:
-                there &= np.fromiter((pk not in hidden for pk in ids.tolist()), np.bool_, len(ids))
-            found[there] = base.take(places[there]) @ query
-        for place, vector in delta.places_in(ids):
+        state = self._state
+        if state is None or not len(ids):
+            return found
+        places, there = places_of(state.base.ids, ids)
+        if state.hidden:
+            there &= np.fromiter((pk not in state.hidden for pk in ids.tolist()), np.bool_, len(ids))
+        found[there] = state.base.take(places[there]) @ query
+        for place, vector in state.delta.places_in(ids):
             found[place] = vector @ query
         return found
 
@@ -144,37 +155,39 @@ class CollectionIndex:
             opened = base_open(self._path, space=self.space, collection=self.collection)
         if opened is not None:
             base, self._file = opened
-            self._begin(base)
-            self._pull(may_rebase=False)
+            state = State(base, Delta(self.space.dim), set())
+            seq = self._follow(state, base.last_seq)
             if self._agrees(base):
+                self._state, self._seq = state, seq
                 return
             logger.warning("The index file %s does not match the rows; reading the rows.", self._path.name)
         self._rebase()
 
     def _rebase(self) -> None:
         rows = rows_read(self.space.id, self.collection, self.space.dim)
-        self._begin(FaissBase.from_rows(rows) if self.engine == "faiss" else ArrayBase(rows))
+        base = FaissBase.from_rows(rows) if self.engine == "faiss" else ArrayBase(rows)
+        self._state, self._seq = State(base, Delta(self.space.dim), set()), base.last_seq
 
-    def _begin(self, base: Base) -> None:
-        # The base is swapped first: a search in between then sees rows twice rather than not at all.
-        self._base, self._delta, self._hidden = base, Delta(self.space.dim), set()
-        self._seq = base.last_seq
-
-    def _pull(self, *, may_rebase: bool = True) -> None:
-        base = self._base
-        if base is None:
+    def _pull(self) -> None:
+        state = self._state
+        if state is None:
             return
-        for object_id, seq, data in vectors_since(self.space.id, self.collection, self._seq):
-            if data is not None and is_whole(data, self.space.dim, object_id):
-                self._delta.put(object_id, data)
-            else:
-                self._delta.drop(object_id)
-            if places_of(base.ids, np.array([object_id], dtype=np.int64))[1][0]:
-                self._hidden.add(object_id)
-            self._seq = seq
-        grown = max(self._delta.used, len(self._hidden))
-        if may_rebase and grown > max(DELTA_MAX_ROWS, len(base.ids) * BASE_STALE_SHARE):
+        self._seq = self._follow(state, self._seq)
+        grown = max(state.delta.used, len(state.hidden))
+        if grown > max(DELTA_MAX_ROWS, len(state.base.ids) * BASE_STALE_SHARE):
             self._rebase()
+
+    def _follow(self, state: State, seq: int) -> int:
+        """Put in what was committed after a number; the newest number then."""
+        for object_id, newer, data in vectors_since(self.space.id, self.collection, seq):
+            if data is not None and is_whole(data, self.space.dim, object_id):
+                state.delta.put(object_id, data)
+            else:
+                state.delta.drop(object_id)
+            if places_of(state.base.ids, np.array([object_id], dtype=np.int64))[1][0]:
+                state.hidden.add(object_id)
+            seq = newer
+        return seq
 
     def _agrees(self, base: FaissBase) -> bool:
         """Whether a file tells the same history as the rows: number and sum of what is unchanged since, and
