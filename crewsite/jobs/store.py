@@ -193,18 +193,20 @@ def _look(connection: Any) -> Seen:
     global _seen  # noqa: PLW0603
     if connection.needs_rollback:
         return _seen
-    generation, maintenance = _read(connection)
+    found = _read(connection)
     with _swap:  # of two threads that look at once, one drops
         before = _seen.generation
+        # What cannot be read has not changed: a restore may be replacing these tables.
+        generation, maintenance = found or (before, _seen.maintenance)
         _seen = Seen(time.monotonic() + STORE_LOOK_SECONDS, generation, maintenance)
-    if before is not None and generation not in {None, before}:
+    if before is not None and generation != before:
         # In a thread: whoever runs this statement may hold the lock of a cache.
         threading.Thread(target=caches_drop, name="caches-drop", daemon=True).start()
     return _seen
 
 
-def _read(connection: Any) -> tuple[int | None, Maintenance | None]:
-    """(generation, maintenance); (None, None) before the tables exist."""
+def _read(connection: Any) -> tuple[int, Maintenance | None] | None:
+    """(generation, maintenance); None where the tables cannot be read, as before they exist."""
     # On PostgreSQL a failed statement would spoil the caller's transaction.
     is_guarded = connection.vendor == "postgresql" and connection.in_atomic_block
     cursor = connection.connection.cursor()
@@ -215,10 +217,13 @@ def _read(connection: Any) -> tuple[int | None, Maintenance | None]:
         number = cursor.fetchone()
         cursor.execute(_LEASE_SQL)
         lease = cursor.fetchone()
+        if is_guarded:
+            cursor.execute("RELEASE SAVEPOINT store_look")
     except connection.Database.Error:
         if is_guarded:
             cursor.execute("ROLLBACK TO SAVEPOINT store_look")
-        return None, None
+            cursor.execute("RELEASE SAVEPOINT store_look")
+        return None
     finally:
         cursor.close()
     found = None

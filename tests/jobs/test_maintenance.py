@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -239,6 +240,50 @@ def test_another_generation_drops_the_caches_of_this_process(
     store.look_again()
     Job.objects.count()
     assert not dropped.wait(0.1)
+
+
+@contextmanager
+def unreadable(table: str) -> Iterator[None]:
+    """As while a restore replaces the table: the process looks at it meanwhile, and again after."""
+    connection.ensure_connection()
+    connection.connection.execute(f"ALTER TABLE {table} RENAME TO elsewhere")
+    try:
+        store._look(connection)
+        yield
+    finally:
+        connection.connection.execute(f"ALTER TABLE elsewhere RENAME TO {table}")
+        store.look_again()
+
+
+def test_a_generation_that_came_while_none_could_be_read_drops_the_caches(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropped = threading.Event()
+    StoreState.objects.update_or_create(pk=1, defaults={"generation": 4})
+    store.look_again()
+    Job.objects.count()
+    monkeypatch.setattr(sample_tasks, "note", lambda *_: dropped.set())
+    settings.CREW_CACHES = ["tests.jobs.sample_tasks.note"]
+    StoreState.objects.update(generation=5)
+    with unreadable("jobs_storestate"):
+        pass
+    Job.objects.count()
+    assert dropped.wait(5)
+
+
+def test_maintenance_holds_while_its_lease_cannot_be_read(home: Workspace) -> None:
+    by_another_process()
+    Job.objects.count()
+    with unreadable("jobs_lease"), pytest.raises(MaintenanceInProgress):
+        Workspace.objects.update(name="new")
+
+
+def test_a_look_leaves_nothing_open_in_the_transaction_it_falls_into(home: Workspace) -> None:
+    with pytest.raises(DatabaseError, match="store_look"), transaction.atomic():
+        store.look_again()
+        Workspace.objects.count()
+        with connection.cursor() as cursor:
+            cursor.execute("ROLLBACK TO SAVEPOINT store_look")
 
 
 def test_a_generation_is_never_seen_twice_even_after_an_old_copy_came_back() -> None:
