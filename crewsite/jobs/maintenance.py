@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils.module_loading import import_string
 
 from crewsite.jobs import store
+from crewsite.jobs.beats import renewing
 from crewsite.jobs.constants import (
     MAINTENANCE,
     MAINTENANCE_GRACE_SECONDS,
@@ -73,10 +74,13 @@ def maintenance_abandon(lease: Lease) -> None:
 
 @contextmanager
 def maintenance(*, note: str, code: str = MAINTENANCE, force: bool = False) -> Iterator[Lease]:
-    """The same around a block, whose own writes pass: a restore, a model switch."""
+    """The same around a block, whose own writes pass, however long it takes: a restore, a model switch."""
     lease = maintenance_begin(note=note, code=code, force=force)
     try:
-        with store.right("holder"):
+        with (
+            store.right("holder"),
+            renewing(lease, seconds=MAINTENANCE_SECONDS, every=MAINTENANCE_SECONDS / 6),
+        ):
             yield lease
     finally:
         maintenance_end(lease)

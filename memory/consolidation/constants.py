@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from crewsite.jobs.constants import JOB_BEAT_SECONDS, JOB_LEASE_SECONDS
+
 # Chapter 04, 4.3; seed 004, "Consolidation".
 PREFERENCES_EVERY_MESSAGES: Final = 30
 FACTS_MAX: Final = 20
@@ -23,10 +25,9 @@ MAX_TRIES: Final = 3
 BACKOFF_FIRST_SECONDS: Final = 60
 BACKOFF_MAX_SECONDS: Final = 3_600
 
-# A pass renews its lease and its job while the model thinks. Ten missed renewals, and it counts as dead;
-# the same time a job has (`jobs.constants`).
-LEASE_SECONDS: Final = 600
-RENEW_SECONDS: Final = 60
+# A pass renews its lease while the model thinks, as often as a job does, and loses it after the same silence.
+LEASE_SECONDS: Final = JOB_LEASE_SECONDS
+RENEW_SECONDS: Final = JOB_BEAT_SECONDS
 
 # Conversations one tick of the heartbeat queues: two workers need longer than a minute for more.
 QUEUED_PER_TICK: Final = 20

@@ -11,16 +11,16 @@ from uuid import UUID
 from django.utils import timezone
 
 from crewsite.conversations.models import Conversation
+from crewsite.jobs.beats import renewing
 from crewsite.jobs.errors import MaintenanceInProgress
-from crewsite.jobs.leases import leased
+from crewsite.jobs.leases import lease_renew, leased
 from crewsite.jobs.services import JobStopped, job_progress
 from crewsite.llm.constants import CONNECT_HINT
 from crewsite.llm.errors import LlmError
 from crewsite.llm.providers import model_name
 from crewsite.security.origin import Origin, Source, Surface
-from memory.consolidation.alive import kept_alive
 from memory.consolidation.asking import Question, ask, question_for, role_of
-from memory.consolidation.constants import LEASE_SECONDS
+from memory.consolidation.constants import LEASE_SECONDS, RENEW_SECONDS
 from memory.consolidation.documents import CurrentDocument, current_document
 from memory.consolidation.extensions import WriteContext
 from memory.consolidation.outcomes import PassOutcome
@@ -31,11 +31,12 @@ from memory.consolidation.writing import embed_ahead, plan_of, write
 from memory.models import ConsolidationReceipt, PreferencesDocument, ProjectsDocument
 
 if TYPE_CHECKING:
-    from crewsite.jobs.models import Job
+    from crewsite.jobs.models import Job, Lease
 
 logger = logging.getLogger(__name__)
 
 DOCUMENTS = (PreferencesDocument, ProjectsDocument)
+LOST = PassOutcome("busy", "Another worker has taken over.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ def pass_run(
         model = model_name(role_of(path))
         if not model:
             return PassOutcome("no_model", CONNECT_HINT)
-        with kept_alive(lease, job):
-            return _ask_and_write(frozen, model, job, now)
+        with renewing(lease, seconds=LEASE_SECONDS, every=RENEW_SECONDS):
+            return _ask_and_write(frozen, model, lease, job, now)
 
 
 def _freeze(conversation_id: UUID | str, path: str) -> Frozen | PassOutcome:
@@ -108,12 +109,16 @@ def _held_back(frozen: Frozen, path: str, now: dt.datetime) -> PassOutcome | Non
     return None
 
 
-def _ask_and_write(frozen: Frozen, model: str, job: Job | None, now: dt.datetime) -> PassOutcome:
+def _ask_and_write(
+    frozen: Frozen, model: str, lease: Lease, job: Job | None, now: dt.datetime
+) -> PassOutcome:
     question, transcript = frozen.question, frozen.transcript
     try:
         answer = ask(question)
         if job is not None:
             job_progress(job, message="The model has answered.")  # a cancelled job ends here
+        if not lease_renew(lease, seconds=LEASE_SECONDS):
+            return LOST
         plan = plan_of(answer.output, question.path, transcript, frozen.documents)
         context = _context(frozen.conversation, now)
         embed_ahead(plan, context)
@@ -123,7 +128,8 @@ def _ask_and_write(frozen: Frozen, model: str, job: Job | None, now: dt.datetime
     except MaintenanceInProgress:
         return PassOutcome("waiting", "The site is under maintenance; the pass stays pending.")
     except LlmError as error:
-        return _failed(frozen, error, model, now)
+        held = lease_renew(lease, seconds=LEASE_SECONDS)
+        return _failed(frozen, error, model, now) if held else LOST
     except Exception as error:
         logger.exception("A consolidation pass could not be written.")
         reason = f"The results could not be written: {type(error).__name__}."

@@ -297,3 +297,17 @@ def test_every_cache_and_every_count_of_work_names_a_function(settings: Any) -> 
     for path in settings.CREW_CACHES:
         import_string(path)()
     assert taking.work_running() == 0
+
+
+def test_a_restore_that_takes_longer_than_its_lease_keeps_writers_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(taking, "MAINTENANCE_SECONDS", 0.06)
+    with maintenance(note="A restore runs."):
+        over, pause = timezone.now(), threading.Event()
+        Lease.objects.update(expires_at=over)
+        for _ in range(100):
+            if Lease.objects.get().expires_at > over:
+                break
+            pause.wait(0.01)
+        assert Lease.objects.get().expires_at > over

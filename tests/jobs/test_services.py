@@ -259,7 +259,7 @@ def test_a_beat_that_comes_in_time_keeps_a_job_alive() -> None:
 def test_a_slow_step_shows_life_without_a_report() -> None:
     job = job_start(kind="x")
     Job.objects.update(lease_expires_at=timezone.now())
-    with beating(job, seconds=0.01):
+    with beating(job, every=0.01):
         pause = threading.Event()
         for _ in range(200):
             job.refresh_from_db()

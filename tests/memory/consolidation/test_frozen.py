@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -13,35 +14,35 @@ from django.utils import timezone
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.services import message_update
 from crewsite.jobs.errors import MaintenanceInProgress
-from crewsite.jobs.leases import lease_acquire
 from crewsite.jobs.models import Job, Lease
 from crewsite.jobs.services import job_cancel
 from memory.consolidation import passes
-from memory.consolidation.alive import kept_alive
 from memory.consolidation.passes import pass_run
 from memory.consolidation.tasks import consolidate
 from memory.models import ConsolidationReceipt, EpisodicMemory, PreferencesDocument
 from memory.services import document_replace
 from tests.factories import EXPLICIT
+from tests.llm_server import error_body, json_error
 from tests.memory.consolidation.conftest import history, preferences, say, talk
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
     from tests.fakes import FakeEmbedder
-    from tests.llm_server import LlmServer
+    from tests.llm_server import LlmServer, Reply
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Any]) -> None:
-    """Once, between the model's answer and the writing."""
+    """Once, between the model's answer, or its failure, and the writing."""
     asked = passes.ask
 
     def ask_and_act(question: Any) -> Any:
-        answer = asked(question)
-        monkeypatch.setattr(passes, "ask", asked)
-        act()
-        return answer
+        try:
+            return asked(question)
+        finally:
+            monkeypatch.setattr(passes, "ask", asked)
+            act()
 
     monkeypatch.setattr(passes, "ask", ask_and_act)
 
@@ -154,17 +155,42 @@ def test_nothing_is_embedded_and_no_model_asked_inside_a_transaction(
     assert inside == []
 
 
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        history(episodes=[{"text": "The billing service moved to Berlin."}]),
+        json_error(400, error_body("no", "invalid_request")),
+    ],
+    ids=["answered", "failed"],
+)
+def test_a_pass_that_lost_its_lease_leaves_the_range_to_the_other(
+    conversation: Conversation, server: LlmServer, monkeypatch: pytest.MonkeyPatch, answer: Reply
+) -> None:
+    talk(conversation, 2)
+    meanwhile(monkeypatch, lambda: Lease.objects.update(owner="another worker"))
+    server.queue.append(answer)
+    assert run(conversation) == "busy"
+    assert (EpisodicMemory.objects.count(), ConsolidationReceipt.objects.count()) == (0, 0)
+
+
 @pytest.mark.django_db(transaction=True)
-def test_a_pass_renews_its_lease_and_its_job_while_the_model_thinks(db: None) -> None:
-    lease = lease_acquire("consolidation:history:x", seconds=5)
-    assert lease is not None
-    before = lease.expires_at
-    renewed = threading.Event()
-    with kept_alive(lease, None, seconds=0.01):
+def test_a_pass_renews_its_lease_while_the_model_thinks(
+    conversation: Conversation, server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(conversation, 2)
+    monkeypatch.setattr(passes, "RENEW_SECONDS", 0.01)
+    soon, renewed = timezone.now() + dt.timedelta(seconds=5), threading.Event()
+
+    def thinks() -> None:
+        Lease.objects.update(expires_at=soon)
         for _ in range(200):
-            if Lease.objects.get().expires_at > before:
+            if Lease.objects.get().expires_at > soon:
                 renewed.set()
                 break
             renewed.wait(0.01)
+
+    meanwhile(monkeypatch, thinks)
+    server.queue.append(history(episodes=[{"text": "The billing service moved to Berlin."}]))
+    assert run(conversation) == "done"
     assert renewed.is_set()
-    assert Lease.objects.get().expires_at > timezone.now()
