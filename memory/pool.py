@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from crewsite.accounts.models import Workspace
     from crewsite.search.service import Candidates, Hit
+    from memory.ranking import Ids
 
 R = TypeVar("R", EpisodicMemory, SemanticMemory)
 
@@ -64,8 +65,9 @@ def pool_read(home: Workspace, found: Candidates, *, query: str, now: dt.datetim
     """The live episodes among these candidates, and those that may replace one of them."""
     rows = _with_newer(home, _select(_EPISODES, home, [hit.object_id for hit in found.hits]))
     sessions = _sessions_read(home, [row[4] for row in rows])
+    around = windows(np.array([row[0] for row in rows], dtype=np.int64), sessions) if sessions else None
     told = [dt.datetime.fromisoformat(row[2]) for row in rows]
-    return pool_of(rows, told, sessions, found, query=query, now=now)
+    return pool_of(rows, told, around, found, query=query, now=now)
 
 
 def _with_newer(home: Workspace, found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -81,14 +83,14 @@ def _with_newer(home: Workspace, found: list[tuple[Any, ...]]) -> list[tuple[Any
 def pool_of(
     rows: Sequence[tuple[Any, ...]],
     told: Sequence[dt.datetime],
-    sessions: Sequence[Sequence[int]],
+    around: Ids | None,
     found: Candidates,
     *,
     query: str,
     now: dt.datetime,
 ) -> Pool:
     """Columns of rows as (id, importance, when told, text, conversation, tags, id of the row it may replace),
-    the moments they were told, and the ids of each conversation in their order.
+    the moments they were told, and what stands around each (`neighbourhood.windows`; None: all stand alone).
     """
     hits = {hit.object_id: hit for hit in found.hits}
     ids = np.array([row[0] for row in rows], dtype=np.int64)
@@ -104,8 +106,7 @@ def pool_of(
     text = np.array([row[3] for row in rows], dtype=np.object_)
     supersedes = np.array([row[6] or 0 for row in rows], dtype=np.int64)
     near_cosine, near_words = cosine, words
-    if sessions:
-        around = windows(ids, sessions)
+    if around is not None:
         near_cosine = window_cosines(around, cosine, evidence)
         near_words = window_words(around, evidence)
     return Pool(

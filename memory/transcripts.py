@@ -7,6 +7,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from crewsite.conversations.indexing import (
@@ -16,21 +18,20 @@ from crewsite.conversations.indexing import (
     transcript_collection,
     transcripts,
 )
+from crewsite.conversations.models import Message
 from crewsite.search.constants import QUERY_CHARS_MAX
 from crewsite.search.kinds import Asker, Reader, RecallHit
 from crewsite.search.service import candidates
 from crewsite.security.text import clean
-from memory.constants import DEFAULT_IMPORTANCE, TRANSCRIPT_LAG, TRANSCRIPT_SESSION_MAX
+from memory.constants import DEFAULT_IMPORTANCE, TRANSCRIPT_LAG, WINDOW_WORDS_REACH
 from memory.nearness import worth_telling
+from memory.neighbourhood import NOBODY
 from memory.pool import pool_of
 from memory.ranking import Profile, pool_size, rank
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from crewsite.conversations.models import Message
     from crewsite.search.results import Candidates
-    from memory.ranking import Pool
+    from memory.ranking import Ids, Pool
 
 
 class TranscriptKind:
@@ -104,18 +105,23 @@ def _pool(rows: list[Message], found: Candidates, *, query: str, now: dt.datetim
         for row in rows
     ]
     told = [row.created_at for row in rows]
-    return pool_of(columns, told, _sessions(rows), found, query=query, now=now)
+    return pool_of(columns, told, _around(rows), found, query=query, now=now)
 
 
-def _sessions(rows: list[Message]) -> list[list[int]]:
-    """The messages of each conversation around the found ones, in their order."""
-    found: dict[Any, list[int]] = {}
-    around: QuerySet[Message, tuple[Any, int]] = (
-        transcripts()
-        .filter(conversation_id__in={row.conversation_id for row in rows})
-        .order_by("conversation_id", "-seq")
-        .values_list("conversation_id", "pk")[:TRANSCRIPT_SESSION_MAX]
-    )
-    for conversation_id, pk in around:
-        found.setdefault(conversation_id, []).append(pk)
-    return list(found.values())
+def _around(rows: list[Message]) -> Ids:
+    """`(rows, 5)`: every message with the two findable ones before and after it in its conversation. Looked
+    up from each message, so that the length of a conversation costs nothing."""
+    beside = transcripts().filter(conversation=OuterRef("conversation")).values("pk")
+    before = beside.filter(seq__lt=OuterRef("seq")).order_by("-seq")
+    after = beside.filter(seq__gt=OuterRef("seq")).order_by("seq")
+    steps = range(WINDOW_WORDS_REACH)
+    columns: dict[str, Any] = {
+        **{f"before_{step}": Subquery(before[step : step + 1]) for step in reversed(steps)},
+        "own": F("pk"),
+        **{f"after_{step}": Subquery(after[step : step + 1]) for step in steps},
+    }
+    found = Message.objects.filter(pk__in=[row.pk for row in rows]).annotate(**columns).values_list(*columns)
+    lines = {line[WINDOW_WORDS_REACH]: line for line in found}
+    nobody = (None,) * WINDOW_WORDS_REACH
+    around = [lines.get(row.pk, (*nobody, row.pk, *nobody)) for row in rows]
+    return np.array([[NOBODY if pk is None else pk for pk in line] for line in around], dtype=np.int64)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
+import numpy as np
 import pytest
 
 from crewsite.conversations.models import Conversation, Message
@@ -12,8 +14,9 @@ from crewsite.llm.tools import ToolContext
 from crewsite.search.recall import Asker, search_all
 from crewsite.search.reconcile import reconcile
 from crewsite.search.tasks import embeddings_backfill
+from memory.neighbourhood import windows
 from memory.tools import memory_recall
-from memory.transcripts import TranscriptKind
+from memory.transcripts import TranscriptKind, _around
 from tests.factories import make_conversation
 
 if TYPE_CHECKING:
@@ -46,6 +49,39 @@ def test_what_was_said_is_found_by_word_at_once_and_by_meaning_after_the_backfil
     assert recall.hits[0].legs == ("vector", "keyword")
     assert recall.hits[0].citation.startswith("msg:")
     assert recall.degraded == ()
+
+
+def test_what_stands_beside_a_message_counts_however_long_another_conversation_is(
+    home: Workspace, alice: User, embedder: FakeEmbedder
+) -> None:
+    long, alone, beside = (make_conversation(alice, home, id=UUID(int=n)) for n in (1, 3, 2))
+    Message.objects.bulk_create(
+        Message(conversation=long, seq=n, role=USER, content="weather") for n in range(1, 5_002)
+    )
+    say(long, "a violin")
+    say(alone, "the violin came back")
+    for text in ("is the violin at the repair shop?", "the violin came back"):
+        say(beside, text)
+        say(beside, "noted", role=Message.Role.SYSTEM)
+    say(beside, "from the shop after its repair")
+    hits = TranscriptKind().recall(
+        query="violin came back repair shop", workspace=home, limit=5, asker=Asker(alice.pk)
+    )
+    same = [hit.object_id for hit in hits if hit.text == "user: the violin came back"]
+    assert [Message.objects.get(pk=pk).conversation for pk in same] == [beside, alone]
+
+
+def test_beside_a_message_stands_what_can_be_found_in_the_order_it_was_said(
+    home: Workspace, alice: User
+) -> None:
+    talk = make_conversation(alice, home)
+    rows = [say(talk, f"word {n}", role=(USER, ASSISTANT)[n % 2]) for n in range(12)]
+    Message.objects.filter(pk=rows[4].pk).update(private=True)
+    Message.objects.filter(pk=rows[7].pk).update(content="")
+    order = [row.pk for n, row in enumerate(rows) if n not in {4, 7}]
+    ids = np.array([row.pk for n, row in enumerate(rows) if n in {0, 3, 5, 6, 11}], dtype=np.int64)
+    asked = [row for row in rows if row.pk in ids]
+    assert _around(asked).tolist() == windows(ids, [order]).tolist()
 
 
 def test_only_ones_own_conversations_of_this_workspace_answer(
