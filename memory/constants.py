@@ -66,8 +66,6 @@ WINDOW_WORDS_REACH: Final = 2  # rows on each side whose words are joined
 WINDOW_SATURATION: Final = 1.2  # k1 of BM25, over how many rows of a window have a term
 # Messages that have no vector yet while their conversation goes on: question and answer of the last turns.
 TRANSCRIPT_LAG: Final = 8
-# Messages of the found conversations that are read for who stands beside whom; over it some stand alone.
-TRANSCRIPT_SESSION_MAX: Final = 5_000
 # People tell of a day some days after it. 7 to 30 days give the same figures.
 TOLD_AFTER_DAYS: Final = 14
 TOLD_BEFORE_DAYS: Final = 1
@@ -140,3 +138,7 @@ THRESHOLDS: Final[dict[str, Thresholds]] = {
 
 def thresholds_for(model_id: str) -> Thresholds:
     return THRESHOLDS.get(model_id, SEED_THRESHOLDS)
+
+
+# Layers 1 to 3 belong to a workspace; what stands above them is shared by all that have the same memory home.
+OWN_LAYERS: Final = ("preferences", "projects", "history")

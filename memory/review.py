@@ -1,13 +1,22 @@
-"""An item of the review queue as a person decides it: the texts it is about."""
+"""The review queue as people read it: which items a workspace sees, and the texts that one is about."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from django.db.models import Q
+
+from memory.constants import OWN_LAYERS
 from memory.documents import DiffLine, line_diff
 from memory.models import EpisodicMemory, ReviewItem
 from memory.rules import render_value
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from crewsite.accounts.models import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,14 @@ class Proposal:
     @property
     def diff(self) -> tuple[DiffLine, ...]:
         return line_diff(self.before, self.proposed) if self.before else ()
+
+
+def reviews_read_by(workspace: Workspace, home: Workspace) -> QuerySet[ReviewItem]:
+    """Of a shared home only what concerns the layers that are shared."""
+    if workspace.pk == home.pk:
+        return ReviewItem.objects.filter(home=home)
+    shared = Q(home=home) & ~Q(payload__layer__in=OWN_LAYERS)
+    return ReviewItem.objects.filter(Q(home=workspace) | shared)
 
 
 def review_proposal(item: ReviewItem) -> Proposal:

@@ -39,6 +39,7 @@ from memory.nearness import worth_telling
 from memory.pool import decoded, facts_read, pool_read, rows_read
 from memory.ranking import Profile, Ranked, admitted, pool_size, rank
 from memory.results import EpisodicHit, EpisodicSearch, LayerCount, MemoryStats, SemanticHit, SemanticSearch
+from memory.review import reviews_read_by
 from memory.rules import key_words, render_value
 from memory.supersession import with_newer
 from memory.words import DEFAULT_LANGUAGE, detect_language, fact_overlap, key_stems, stem, stems
@@ -148,19 +149,22 @@ def semantic_search(*, home: Workspace, query: str, limit: int = 20, mode: Mode 
     )
 
 
-def memory_stats(home: Workspace) -> MemoryStats:
-    """Rows of every layer that this workspace reads: 1 to 3 its own, 4 and 5 those of its memory home."""
-    shared = home.home
+def memory_stats(workspace: Workspace) -> MemoryStats:
+    """Rows of every layer that a workspace reads, 1 to 3 its own, 4 and 5 those of its memory home, and the
+    questions that wait for its readers."""
+    home = workspace.home
     layers = {
         "preferences": _count(
-            PreferencesDocument.objects.filter(workspace=home), Q(replaced_at__isnull=False)
+            PreferencesDocument.objects.filter(workspace=workspace), Q(replaced_at__isnull=False)
         ),
-        "projects": _count(ProjectsDocument.objects.filter(workspace=home), Q(replaced_at__isnull=False)),
-        "history": _count(HistoryEntry.objects.filter(workspace=home), Q(pk__isnull=True)),
-        "semantic": _count(SemanticMemory.all_objects.filter(home=shared), Q(is_deleted=True)),
-        "episodic": _count(EpisodicMemory.all_objects.filter(home=shared), Q(is_deleted=True)),
+        "projects": _count(
+            ProjectsDocument.objects.filter(workspace=workspace), Q(replaced_at__isnull=False)
+        ),
+        "history": _count(HistoryEntry.objects.filter(workspace=workspace), Q(pk__isnull=True)),
+        "semantic": _count(SemanticMemory.all_objects.filter(home=home), Q(is_deleted=True)),
+        "episodic": _count(EpisodicMemory.all_objects.filter(home=home), Q(is_deleted=True)),
     }
-    reviews = ReviewItem.objects.filter(home=shared, state=ReviewItem.State.OPEN).count()
+    reviews = reviews_read_by(workspace, home).filter(state=ReviewItem.State.OPEN).count()
     return MemoryStats(layers, episodic_cap=episodic_max_rows(), open_reviews=reviews)
 
 

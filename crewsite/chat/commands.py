@@ -157,9 +157,9 @@ def _recall(context: ToolContext, argument: str) -> CommandResult:
 def _memory(context: ToolContext, argument: str) -> CommandResult:
     if argument not in {"", "stats"}:
         return CommandResult("Write it like this: `/memory stats`", ok=False)
-    home = context.workspace.home
-    lines = [f"| {name} | {n.live} | {n.deleted} |" for name, n in memory_stats(home).layers.items()]
-    lessons = Lesson.all_objects.in_home(home)
+    stats = memory_stats(context.workspace)
+    lines = [f"| {name} | {n.live} | {n.deleted} |" for name, n in stats.layers.items()]
+    lessons = Lesson.all_objects.in_home(context.workspace.home)
     lines.append(f"| lessons | {lessons.live().count()} | {lessons.deleted().count()} |")
     return CommandResult("\n".join(["| layer | rows | deleted |", "| --- | --- | --- |", *lines]))
 

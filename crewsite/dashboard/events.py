@@ -17,6 +17,7 @@ from crewsite.dashboard.tables import TAB_OF_LAYER, TABLES
 from crewsite.security.models import MemoryEvent, MemoryEventQuerySet
 from crewsite.security.origin import Source
 from crewsite.security.text import clean
+from memory.constants import OWN_LAYERS
 from memory.documents import DiffLine, line_diff
 from memory.models import SemanticMemory
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 
 EVENTS_A_PAGE: Final = 40
-# What a workspace keeps for itself even where its facts, episodes and lessons are those of a shared home.
-OWN_LAYERS: Final = ("preferences", "projects", "history")
 LAYERS: Final = ("semantic", "episodic", "lesson", *OWN_LAYERS, "review", "consolidation")
 # One row in the words of the tabs; other layers are called what they are.
 LAYER_WORDS: Final = {"semantic": "fact", "episodic": "episode"}

@@ -12,8 +12,9 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
 
 from crewsite.dashboard.place import in_place, is_fragment, page
-from crewsite.dashboard.reviews import ITEMS_A_PAGE, review_lines, reviews_open, reviews_read_by
+from crewsite.dashboard.reviews import ITEMS_A_PAGE, review_lines, reviews_open
 from memory.models import ReviewItem
+from memory.review import reviews_read_by
 from memory.services import review_accept, review_merge, review_reject, review_reopen
 
 if TYPE_CHECKING:

@@ -7,15 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from django.db.models import Q
-
-from crewsite.dashboard.events import LAYER_WORDS, OWN_LAYERS
+from crewsite.dashboard.events import LAYER_WORDS
 from crewsite.dashboard.place import place_of
 from crewsite.dashboard.tables import value_text
 from lessons.models import Lesson
 from memory.documents import DiffLine, line_diff
 from memory.models import PreferencesDocument, ProjectsDocument, ReviewItem, SemanticMemory
-from memory.review import Proposal, review_proposals
+from memory.review import Proposal, review_proposals, reviews_read_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,14 +78,6 @@ class ReviewLine:
     @property
     def diff(self) -> tuple[DiffLine, ...]:
         return line_diff(self.proposal.before, self.proposal.proposed) if self.proposal.before else ()
-
-
-def reviews_read_by(workspace: Workspace, home: Workspace) -> QuerySet[ReviewItem]:
-    """Of a shared home only what concerns the layers that are shared."""
-    if workspace.pk == home.pk:
-        return ReviewItem.objects.filter(home=home)
-    shared = Q(home=home) & ~Q(payload__layer__in=OWN_LAYERS)
-    return ReviewItem.objects.filter(Q(home=workspace) | shared)
 
 
 def reviews_open(workspace: Workspace, home: Workspace) -> QuerySet[ReviewItem]:

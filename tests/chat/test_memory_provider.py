@@ -13,8 +13,9 @@ from crewsite.chat.services import turn_begin, turn_finish, turn_start
 from crewsite.llm.constants import MEMORY_MODEL
 from crewsite.llm.tools import ToolContext
 from lessons.services import lesson_write
-from memory.services import episodic_write, semantic_write
-from tests.factories import EXPLICIT, make_conversation
+from memory.models import PreferencesDocument
+from memory.services import document_replace, episodic_write, semantic_write
+from tests.factories import EXPLICIT, make_conversation, make_workspace
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import User, Workspace
@@ -43,6 +44,18 @@ def answer(talk: Conversation, text: str) -> str:
     Turn.objects.filter(pk=turn.pk).update(model=MEMORY_MODEL)
     turn_finish(turn_id=turn.pk, text=said)
     return said
+
+
+def test_stats_count_what_the_asking_workspace_reads(
+    talk: Conversation, alice: User, home: Workspace
+) -> None:
+    document_replace(model=PreferencesDocument, workspace=home, text="- Likes tea", origin=EXPLICIT)
+    guest = make_conversation(alice, make_workspace("guest", memory_home=home))
+    counts = run_command(context(guest), "/memory stats").text
+    assert "| preferences | 0 | 0 |" in counts
+    assert "| episodic | 1 | 0 |" in counts
+    assert "| lessons | 1 | 0 |" in counts
+    assert "| preferences | 1 | 0 |" in run_command(context(talk), "/memory stats").text
 
 
 def test_a_greeting_lists_no_memories(talk: Conversation) -> None:

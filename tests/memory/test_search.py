@@ -21,6 +21,7 @@ from memory.services import (
     episodic_delete,
     episodic_write,
     episodic_write_many,
+    review_add,
     semantic_delete,
     semantic_set_if_absent,
     semantic_write,
@@ -331,6 +332,13 @@ def test_kinds_list_live_rows_in_id_order_and_recall_the_workspaces_home(
     assert facts.documents(0, 10)[0][2] == "pref editor: name: vim"
     (hit,) = facts.recall(query="editor", workspace=guest, limit=5)
     assert (hit.citation, hit.text) == ("sem:pref.editor", "pref.editor: name: vim")
+
+
+def test_stats_count_the_questions_of_the_readers_alone(home: Workspace) -> None:
+    guest = make_workspace("guest", memory_home=home)
+    for layer in ("preferences", "episodic"):
+        review_add(home=home, kind="refused_explicit", summary=layer, payload={"layer": layer})
+    assert (memory_stats(guest).open_reviews, memory_stats(home).open_reviews) == (1, 2)
 
 
 def test_stats_count_live_and_deleted_rows_of_the_home(home: Workspace) -> None:
