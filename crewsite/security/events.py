@@ -129,13 +129,12 @@ def _ring_check(home_id: int, event_id: int) -> None:
     counted_at, safe_until = _counted.get(home_id, (0, 0))
     if counted_at <= event_id < safe_until:
         return
-    # Before the ceiling, not at it: between the two every write would count.
-    near_ceiling = EVENTS_CEILING_PER_HOME - EVENTS_IN_FLIGHT_ROWS
     rows = MemoryEvent.objects.in_home(home_id).count()
-    if rows > near_ceiling:
-        _ring_trim(home_id, over=near_ceiling)
+    if rows > EVENTS_CEILING_PER_HOME:
+        _ring_trim(home_id, over=EVENTS_CEILING_PER_HOME)
         rows = MemoryEvent.objects.in_home(home_id).count()
-    _counted[home_id] = (event_id, event_id + max(0, near_ceiling - rows))
+    # The last writes below the ceiling each count, so that rows still in flight are seen as they arrive.
+    _counted[home_id] = (event_id, event_id + max(0, EVENTS_CEILING_PER_HOME - EVENTS_IN_FLIGHT_ROWS - rows))
 
 
 def _ring_trim(home_id: int, *, over: int) -> int:

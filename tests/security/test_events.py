@@ -80,6 +80,17 @@ def test_no_write_ever_leaves_more_than_the_ceiling() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_the_write_that_passes_10500_drops_the_oldest_and_none_before_it_does() -> None:
+    fill(10_430)
+    kept = MemoryEvent.objects.in_home(HOME)
+    for _ in range(70):
+        record()
+    assert kept.count() == 10_500
+    record()
+    assert kept.count() == 10_000
+
+
+@pytest.mark.django_db(transaction=True)
 def test_many_events_of_one_transaction_are_trimmed_once() -> None:
     fill(10_400)
     with transaction.atomic():
