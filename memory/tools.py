@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from crewsite.llm.tools import ToolContext, ToolResult
+from crewsite.search.degradation import in_words
 from crewsite.search.kinds import Asker, search_kinds
 from crewsite.search.recall import search_all
 from crewsite.security.fencing import neutralise
@@ -64,7 +65,7 @@ def memory_recall(
     budget = max(RECALL_TOOL_CHARS_LEAST, min(max_chars, RECALL_TOOL_CHARS_MOST))
     shown, text = _fit([(hit, _line(hit)) for hit in found.hits], budget)
     if found.degraded:
-        text = f"{text}\n(Search is limited at the moment: {', '.join(found.degraded)}.)"
+        text = f"{text}\n(The search was limited: {in_words(found.degraded)}.)"
     data: dict[str, Any] = {
         "hits": [
             {

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from crewsite.chat.constants import MEMORY_HITS, TOOL_SUMMARY_CHARS
 from crewsite.chat.keeping import TOOL_NAMES, keep
 from crewsite.chat.models import Turn
-from crewsite.chat.packet_page import LIMITS
 from crewsite.llm.constants import MEMORY_MODEL
+from crewsite.search.degradation import in_words
 from crewsite.search.recall import Recall, search_all
 from crewsite.security.redaction import redact
 from memory.intents import Intent, detect, forget_query
@@ -53,8 +53,7 @@ def recall_markdown(found: Recall, *, nothing: str = NOTHING_FOUND) -> str:
         shown = text if len(text) <= HIT_CHARS else text[: HIT_CHARS - 1] + "…"
         lines.append(f"- {shown} `[{hit.citation}]`{day}")
     if found.degraded:
-        limits = "; ".join(LIMITS.get(code, code.replace("_", " ")) for code in found.degraded)
-        lines += ["", f"The search was limited: {limits}."]
+        lines += ["", f"The search was limited: {in_words(found.degraded)}."]
     return "\n".join(lines)
 
 

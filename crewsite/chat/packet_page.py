@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.urls import reverse
 
+from crewsite.search.degradation import in_words
 from memory.context.packet import packet_text
 from memory.layers import layer_of
 
@@ -27,18 +28,6 @@ TITLES: Final[dict[str, str]] = {
     "episodic": "Episodes",
     "thread": "Earlier messages",
 }
-
-
-LIMITS: Final[dict[str, str]] = {
-    "embedder_unavailable": "no search by meaning",
-    "embedder_loading": "search by meaning was still loading",
-    "embedding_deadline": "embedding took too long, so words alone decided",
-    "index_behind": "the newest rows were found by words only",
-    "keyword_index_rebuilt": "the keyword index was being rebuilt",
-    "faiss_unavailable": "vectors were compared without FAISS",
-}
-
-
 MODES: Final[dict[str, str]] = {
     "incognito": "This conversation is incognito: memory was read and nothing is written to it.",
     "temporary": "This conversation is temporary: memory was neither read nor is it written.",
@@ -98,7 +87,7 @@ def packet_page(packet: dict[str, Any], *, workspace: Workspace) -> PacketPage:
         blocks=[view for view in shown if not view.with_message],
         added=[view for view in shown if view.with_message],
         left_out=[view for view in views if view.state != "admitted" or view.left_out_count],
-        degraded=[LIMITS.get(code, code.replace("_", " ")) for code in packet.get("degraded", [])],
+        degraded=[in_words([code]) for code in packet.get("degraded", [])],
         total_chars=int(packet.get("total_chars", 0)),
         ceiling_chars=int(packet.get("ceiling_chars", 0)),
         window=packet.get("model_window"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from crewsite.search.degradation import WORDS
+
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
@@ -15,6 +17,16 @@ class Remedy:
     command: str = ""
     link: str = ""  # the route of a page that only an operator may open, and its words
     link_words: str = ""
+
+
+def _not_searched(code: str) -> Remedy:
+    return Remedy(
+        code,
+        WORDS[code].capitalize(),
+        "The other kinds answered; nothing stored is lost.",
+        "The log of the web process names the reason. To look closer:",
+        "crew status",
+    )
 
 
 MODELS_PAGE: Final = "dashboard:settings-models"
@@ -51,6 +63,14 @@ REMEDIES: Final[dict[str, Remedy]] = {
             "The keyword index is being filled",
             "Some older rows are not found by words yet; the worker is catching up.",
         ),
+        Remedy(
+            "keyword_index_broken",
+            "The keyword index is broken",
+            "Texts are read one by one: slower, and in a plainer order. Nothing is lost.",
+            "The log of the web process names the reason. To make it again:",
+            "crew embeddings rebuild",
+        ),
+        *(_not_searched(code) for code in WORDS if code.endswith("_failed")),
         Remedy(
             "faiss_unavailable",
             "FAISS is not usable",

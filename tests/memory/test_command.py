@@ -106,7 +106,7 @@ def test_search_finds_both_kinds_and_says_what_limits_it() -> None:
     code, out, err = crew("search", "vim editor", "--limit", "1")
     assert code == 0
     assert "pref.editor" in out or "installed" in out
-    assert "embedder_unavailable" in err
+    assert "no search by meaning" in err
     assert "Nothing found" in crew("search", "zebra")[2]
 
 

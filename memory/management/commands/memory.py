@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.core.management.base import CommandError
 
 from crewsite.accounts.console import MemoryCommand, add_verb, positive
+from crewsite.search.degradation import in_words
 from crewsite.security.models import MemoryEvent
 from memory.constants import DEFAULT_IMPORTANCE
 from memory.management.local import LocalMemory
@@ -82,7 +83,7 @@ class Command(MemoryCommand):
         columns = ["id", "score", "legs", "at", "text"]
         self._rows(found["hits"], columns, options, empty="Nothing found.")
         if found["degraded"]:
-            self.stderr.write(f"Search is limited at the moment: {', '.join(found['degraded'])}.")
+            self.stderr.write(f"The search was limited: {in_words(found['degraded'])}.")
         return found, 0
 
     def _show(self, memory: Memory, options: dict[str, Any]) -> tuple[Any, int]:
