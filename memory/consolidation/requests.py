@@ -12,6 +12,7 @@ from django.db.models import Max
 from crewsite.conversations.models import Conversation, Message
 from crewsite.jobs.leases import leased
 from crewsite.security.origin import Origin, Source, Surface
+from crewsite.security.text import fold
 from memory.consolidation.constants import LEASE_SECONDS, REQUESTS_PER_TICK
 from memory.consolidation.outcomes import Ledger
 from memory.consolidation.pending import idle_span, learning, unconsolidated
@@ -55,7 +56,10 @@ def requests_propose(*, conversation_id: UUID) -> int:
         if lease is None:
             return 0
         with transaction.atomic():
-            row = Conversation.objects.select_related("workspace__memory_home").get(pk=conversation_id)
+            rows = Conversation.objects.select_related("workspace__memory_home")
+            row = rows.filter(pk=conversation_id).first()
+            if row is None:  # deleted since it was found
+                return 0
             done = ConsolidationReceipt.objects.of(row, Path.REQUESTS).aggregate(last=Max("last_seq"))
             transcript = transcript_freeze(row, after_seq=max(row.consolidated_until, done["last"] or 0))
             if transcript is None or not (row.learns and row.writes_memory):
@@ -107,14 +111,10 @@ def _propose(row: Conversation, line: Line, ledger: Ledger) -> None:
 
 def _is_known(home_id: int, intent: Intent, line: Line) -> bool:
     """Whether the same was proposed before; one that was rejected before it was said again counts no more."""
-    summary = intent.text[:REVIEW_SUMMARY_MAX_CHARS]
-    same = ReviewItem.objects.filter(
-        home_id=home_id, kind=ReviewItem.Kind.PROPOSED_LESSON, summary__iexact=summary
-    )
-    return any(
-        item.state != ReviewItem.State.REJECTED or (item.decided_at and item.decided_at > line.at)
-        for item in same
-    )
+    summary = fold(intent.text[:REVIEW_SUMMARY_MAX_CHARS])
+    proposed = ReviewItem.objects.filter(home_id=home_id, kind=ReviewItem.Kind.PROPOSED_LESSON)
+    standing = proposed.exclude(state=ReviewItem.State.REJECTED, decided_at__lte=line.at)
+    return any(fold(said) == summary for said in standing.values_list("summary", flat=True).iterator())
 
 
 def _payload(row: Conversation, line: Line, intent: Intent) -> dict[str, Any]:

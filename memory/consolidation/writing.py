@@ -98,8 +98,10 @@ def write(
         for home in sorted({context.workspace, context.home}, key=lambda row: row.pk):
             locks.enter_context(home_locked(home))
         # Rows that refer to the conversation may be written meanwhile, hence no_key.
-        row = Conversation.objects.select_for_update(no_key=True).get(pk=context.conversation.pk)
-        if not is_unchanged(row, question.path, transcript, [document for document, _ in plan.texts]):
+        row = Conversation.objects.select_for_update(no_key=True).filter(pk=context.conversation.pk).first()
+        if row is None or not is_unchanged(
+            row, question.path, transcript, [document for document, _ in plan.texts]
+        ):
             return None
         _write_documents(plan, context)
         _write_facts(plan, context)

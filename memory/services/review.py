@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
+from crewsite.security.text import fold
 from memory.constants import REVIEW_SUMMARY_MAX_CHARS
 from memory.models import ReviewItem
 from memory.results import ReviewOutcome
@@ -53,7 +54,9 @@ def review_add(
     case of its letters is returned instead."""
     summary = summary[:REVIEW_SUMMARY_MAX_CHARS]
     waiting = ReviewItem.objects.filter(home=home, kind=kind, state=ReviewItem.State.OPEN)
-    for item in waiting.filter(summary__iexact=summary):
+    # Compared here: which letters are the same but for their case, each database decides for itself.
+    alike = [pk for pk, said in waiting.values_list("pk", "summary") if fold(said) == fold(summary)]
+    for item in waiting.filter(pk__in=alike):
         if _folded(item.payload) == _folded(payload):
             return item
     return ReviewItem.objects.create(home=home, kind=kind, summary=summary, payload=payload)

@@ -118,6 +118,11 @@ def test_the_same_question_is_asked_once(home: Workspace) -> None:
     assert ReviewItem.objects.count() == 1
 
 
+def test_the_same_question_in_other_letters_is_asked_once_in_every_script(home: Workspace) -> None:
+    first = proposed(home, "Всегда отвечай на французском")
+    assert proposed(home, "всегда ОТВЕЧАЙ на французском") == first
+
+
 def test_a_changed_fact_waits_for_review_and_rejecting_it_unlinks_the_two(
     home: Workspace, embedder: FakeEmbedder
 ) -> None:

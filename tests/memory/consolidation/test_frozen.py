@@ -155,6 +155,16 @@ def test_nothing_is_embedded_and_no_model_asked_inside_a_transaction(
     assert inside == []
 
 
+def test_a_conversation_deleted_while_the_model_thinks_is_no_failure(
+    conversation: Conversation, server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(conversation, 2)
+    meanwhile(monkeypatch, lambda: Conversation.objects.filter(pk=conversation.pk).delete())
+    server.queue.append(history(episodes=[{"text": "The billing service moved to Berlin."}]))
+    assert run(conversation) == "changed"
+    assert (EpisodicMemory.objects.count(), ConsolidationReceipt.objects.count()) == (0, 0)
+
+
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
     "answer",

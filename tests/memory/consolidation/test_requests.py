@@ -3,17 +3,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
 from crewsite.conversations.models import Conversation, Message
 from lessons.models import Lesson
+from memory.consolidation import requests
 from memory.consolidation.triggers import heartbeat, turn_ended
 from memory.models import ConsolidationReceipt, ReviewItem
 from memory.services import review_accept, review_reject
-from tests.factories import EXPLICIT
+from tests.factories import EXPLICIT, make_conversation
 from tests.llm_server import LlmServer
 from tests.memory.consolidation.conftest import rest, say, talk, work
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
@@ -120,3 +124,28 @@ def test_distilling_waits_for_a_model_and_then_covers_everything(
         work()
     conversation.refresh_from_db()
     assert (conversation.prefs_offset, conversation.consolidated_until) == (30, 30)
+
+
+def test_a_request_in_other_letters_is_known_in_every_script(conversation: Conversation) -> None:
+    for text in ("Always answer as ÉMILE does", "always answer as émile does"):
+        say(conversation, text)
+        rest(conversation, hours=4)
+        heartbeat()
+    assert proposed() == ["Always answer as ÉMILE does"]
+
+
+def test_a_conversation_deleted_meanwhile_leaves_the_others_their_turn(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_conversation(conversation.owner, conversation.workspace)
+    for talked in (conversation, other):
+        say(talked, f"Always use pytest for the tests of {talked.pk}")
+        rest(talked, hours=4 if talked == other else 5)
+    propose = requests.requests_propose
+
+    def deleted_first(*, conversation_id: UUID) -> int:
+        Conversation.objects.filter(pk=conversation.pk).delete()
+        return propose(conversation_id=conversation_id)
+
+    monkeypatch.setattr(requests, "requests_propose", deleted_first)
+    assert requests.requests_propose_due(timezone.now()) == 1
