@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crewsite.llm.breaker import breaker_for
-from crewsite.llm.clients import close_http_client, http_client
+from crewsite.llm.clients import http_client
 from crewsite.llm.constants import (
     ANTHROPIC_MAX_TOKENS,
     CONNECT_HINT,
@@ -15,7 +15,7 @@ from crewsite.llm.constants import (
     MEMORY_MODEL,
     TOTAL_TIMEOUT_S,
 )
-from crewsite.llm.targets import Target, endpoint_configured, model_name, target_of
+from crewsite.llm.targets import Target, target_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,23 +24,6 @@ if TYPE_CHECKING:
 
     from crewsite.llm.acp_agent import Watcher
     from crewsite.llm.ahead import TextAhead
-
-__all__ = [
-    "close_http_client",
-    "endpoint_configured",
-    "llm_status",
-    "load_library",
-    "model_for",
-    "model_name",
-    "resolve_model",
-]
-
-
-def resolve_model(role_or_name: str = "default") -> Model | None:
-    """The guarded model of a role or name; None when no model is connected. Reads the database, loads
-    pydantic-ai."""
-    target = target_of(role_or_name)
-    return model_for(target) if target is not None else None
 
 
 def model_for(

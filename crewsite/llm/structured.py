@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from crewsite.llm.acp_agent import close_agents
+from crewsite.llm.clients import close_http_client
 from crewsite.llm.constants import CONNECT_HINT, TOTAL_TIMEOUT_S
 from crewsite.llm.errors import LlmError, explain
-from crewsite.llm.providers import close_http_client, model_for
+from crewsite.llm.providers import model_for
 from crewsite.llm.targets import Target, target_of
 from crewsite.llm.usage import price_of, usage_record
 

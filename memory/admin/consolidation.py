@@ -12,7 +12,7 @@ from unfold.decorators import display
 
 from crewsite.conversations.admin import ConversationAdmin
 from crewsite.conversations.models import Conversation
-from crewsite.llm.providers import model_name
+from crewsite.llm.targets import model_name
 from crewsite.rows_admin import ReadOnlyModelAdmin
 from memory.admin.base import OwnWorkspacesMixin
 from memory.consolidation.triggers import ASKED, pass_queue

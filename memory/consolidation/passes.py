@@ -17,7 +17,7 @@ from crewsite.jobs.leases import lease_renew, leased
 from crewsite.jobs.services import JobStopped, job_progress
 from crewsite.llm.constants import CONNECT_HINT
 from crewsite.llm.errors import LlmError
-from crewsite.llm.providers import model_name
+from crewsite.llm.targets import model_name
 from crewsite.security.origin import Origin, Source, Surface
 from memory.consolidation.asking import Question, ask, question_for, role_of
 from memory.consolidation.constants import LEASE_SECONDS, RENEW_SECONDS

@@ -13,7 +13,7 @@ from django.utils import timezone
 from crewsite.conversations.models import Conversation
 from crewsite.jobs.models import Job
 from crewsite.jobs.services import job_queue
-from crewsite.llm.providers import model_name
+from crewsite.llm.targets import model_name
 from memory.consolidation.constants import QUEUED_PER_TICK
 from memory.consolidation.pending import blocked_ranges, due_now, is_due, learning, unconsolidated
 from memory.consolidation.requests import requests_propose_due

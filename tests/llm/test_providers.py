@@ -12,7 +12,8 @@ from pydantic_ai import Agent
 from crewsite.llm import breaker, providers
 from crewsite.llm.constants import BREAKER_FAILURES
 from crewsite.llm.errors import LlmError, explain
-from crewsite.llm.providers import endpoint_configured, llm_status, model_for, model_name, resolve_model
+from crewsite.llm.providers import llm_status, model_for
+from crewsite.llm.targets import endpoint_configured, model_name, target_of
 from tests.llm_server import LlmServer, Reply, text_reply
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ async def test_an_answer_without_streaming_works_too(server: LlmServer) -> None:
 def test_without_settings_no_model_is_connected(settings: SettingsWrapper) -> None:
     settings.CREW_LLM_BASE_URL = settings.CREW_LLM_API_KEY = settings.CREW_LLM_MODEL = ""
     assert endpoint_configured() is None
-    assert resolve_model() is None
+    assert target_of() is None
     assert llm_status()["state"] == "absent"
     assert "CREW_LLM_BASE_URL" in llm_status()["hint"]
 

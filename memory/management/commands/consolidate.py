@@ -14,7 +14,7 @@ from crewsite.accounts.console import MemoryCommand, wait_for_embedder
 from crewsite.conversations.models import Conversation
 from crewsite.jobs.console import counted
 from crewsite.llm.constants import CONNECT_HINT
-from crewsite.llm.providers import model_name
+from crewsite.llm.targets import model_name
 from memory.consolidation.passes import pass_run
 from memory.consolidation.pending import Pending, pending
 from memory.models import ConsolidationReceipt

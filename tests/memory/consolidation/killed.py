@@ -24,7 +24,7 @@ from django.utils import timezone  # noqa: E402
 
 from crewsite.embeddings.service import set_backend  # noqa: E402
 from crewsite.jobs.leases import leases_reap  # noqa: E402
-from crewsite.llm.providers import resolve_model  # noqa: E402
+from crewsite.llm.providers import load_library  # noqa: E402
 from memory.consolidation import passes  # noqa: E402
 from tests.fakes import FakeEmbedder  # noqa: E402
 
@@ -82,7 +82,7 @@ def in_a_child(conversations: list[str], kill_at: int | None = None) -> dict[str
 
 
 if __name__ == "__main__":
-    resolve_model("warm")
+    load_library()
     connection.close()
     for line in sys.stdin:
         sys.stdout.write(json.dumps(in_a_child(**json.loads(line))) + "\n")
