@@ -45,6 +45,8 @@ NO_SITE: Final = (
     "There is no Crewsite in {}.\n  Set one up with: make run (or crew setup). CREW_HOME names another place."
 )
 
+NOT_SET_UP: Final = "Not set up yet? Run: make run"
+
 GROUPS: Final[dict[str, str]] = {
     "run": "start web and worker, preparing everything first",
     "setup": "prepare model, database, schedules, static files and owner; start nothing",
@@ -170,6 +172,7 @@ def run_command(words: list[str]) -> int:
 
     django.setup()
     from crewsite.jobs.errors import MaintenanceInProgress
+    from crewsite.jobs.storage import store_refusal
 
     if words[0] not in get_commands():
         sys.stderr.write(f"crew: there is no command {words[0]!r}\n\n{usage()}\n")
@@ -180,13 +183,15 @@ def run_command(words: list[str]) -> int:
         # Not through `execute_from_command_line`, which sets everything up once more.
         line = ["crew", *words]
         ManagementUtility(line).fetch_command(words[0]).run_from_argv(line)
-    except MaintenanceInProgress as refusal:
-        sys.stderr.write(f"{refusal}\n")
+    except MaintenanceInProgress as under_maintenance:
+        sys.stderr.write(f"{under_maintenance}\n")
         return 1
     except DatabaseError as error:
         if "--traceback" in words:
             raise
-        sys.stderr.write(f"The database does not answer: {error}\n  Not set up yet? Run: make run\n")
+        refusal = store_refusal(error)
+        told = f"{refusal}\n" if refusal else f"The database does not answer: {error}\n  {NOT_SET_UP}\n"
+        sys.stderr.write(told)
         return 1
     return 0
 

@@ -16,10 +16,12 @@ from rest_framework.views import exception_handler
 
 from crewsite.accounts.errors import AccountsError, RoleTooLow, SharingNeedsDecision, WorkspaceNotFound
 from crewsite.jobs.constants import MAINTENANCE_RETRY_AFTER_SECONDS
-from crewsite.jobs.errors import MaintenanceInProgress
+from crewsite.jobs.storage import store_refusal
 
 if TYPE_CHECKING:
     from rest_framework.response import Response
+
+    from crewsite.jobs.errors import MaintenanceInProgress, StoreUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -57,12 +59,12 @@ class TooLarge(exceptions.APIException):
 
 
 class Unavailable(exceptions.APIException):
-    """The site is under maintenance. `wait` becomes `Retry-After`."""
+    """Nothing can be written just now. `wait` becomes `Retry-After`."""
 
     status_code = HTTPStatus.SERVICE_UNAVAILABLE
     default_code = "maintenance"
 
-    def __init__(self, refusal: MaintenanceInProgress) -> None:
+    def __init__(self, refusal: MaintenanceInProgress | StoreUnavailable) -> None:
         super().__init__(str(refusal), code=refusal.code)
         self.wait = refusal.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
 
@@ -108,8 +110,8 @@ def _translated(exc: Exception) -> Exception:
         return Conflict(str(exc), code="sharing_needs_decision")
     if isinstance(exc, AccountsError):
         return Refused(str(exc))
-    if isinstance(exc, MaintenanceInProgress):
-        return Unavailable(exc)
+    if (refusal := store_refusal(exc)) is not None:
+        return Unavailable(refusal)
     if isinstance(exc, RequestDataTooBig):
         return TooLarge()
     return exc
@@ -150,7 +152,7 @@ def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
     return _json(HTTPStatus.NOT_FOUND, code="not_found", detail=f"There is nothing at {request.path}.")
 
 
-def maintenance_problem(refusal: MaintenanceInProgress) -> HttpResponse:
+def store_problem(refusal: MaintenanceInProgress | StoreUnavailable) -> HttpResponse:
     """The same answer for a view outside REST framework."""
     response = _json(HTTPStatus.SERVICE_UNAVAILABLE, code=refusal.code, detail=str(refusal))
     response["Retry-After"] = refusal.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.db import DatabaseError, connection
 
 from crewsite.jobs import selectors
+from crewsite.jobs.storage import storage_limits
 from crewsite.jobs.store import maintenance_now
 
 logger = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ def readiness() -> dict[str, Any]:
         LLM_CODES.get(llm["state"], ""),
         "worker_absent" if worker["state"] != "alive" else "",
         "maintenance" if maintenance_now() is not None else "",
+        *storage_limits(),
     ]
     return {
         "embedder": embedder,

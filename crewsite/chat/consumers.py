@@ -32,6 +32,7 @@ from crewsite.chat.selectors import Admission, Standing, admission, conversation
 from crewsite.chat.sockets import PageSocket
 from crewsite.chat.threads import in_database
 from crewsite.jobs.errors import MaintenanceInProgress
+from crewsite.jobs.storage import store_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -124,11 +125,15 @@ class ChatConsumer(PageSocket):
         try:
             conversation, may_write = admitted.conversation, admitted.may_write
             await Actions(self.who, conversation, self.delivery, may_write=may_write).act(request)
-        except MaintenanceInProgress as error:
-            await self.tell(error_frame("maintenance", str(error)))
-        except Exception:
+        except Exception as error:
+            fields = {"client_key": request.client_key} if isinstance(request, frames.Send) else {}
+            unavailable = store_refusal(error)
+            if unavailable is not None:
+                await self.tell(error_frame(unavailable.code, str(unavailable), **fields))
+                return
             logger.exception("A chat frame failed.")
-            await self.tell(error_frame("internal", "Something went wrong here; the log has the details."))
+            said = "Something went wrong here; the log of the web process has the details."
+            await self.tell(error_frame("internal", said, **fields))
 
     async def disconnect(self, code: int) -> None:
         """The turn goes on without us."""

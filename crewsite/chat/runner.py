@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ObjectDoesNotExist
 
-from crewsite.chat.constants import SAVE_EVERY_S
+from crewsite.chat.constants import SAVE_EVERY_S, STOP_WAIT_S
 from crewsite.chat.elsewhere import mark
 from crewsite.chat.hub import hub
 from crewsite.chat.live import LiveTurn
@@ -24,6 +24,7 @@ from crewsite.chat.producing import produce
 from crewsite.chat.services import Draft, turn_fail, turn_finish, turn_stop, turns_save
 from crewsite.chat.threads import in_database, in_packet_thread
 from crewsite.chat.titles import title_later
+from crewsite.jobs.storage import store_refusal
 from crewsite.jobs.store import running_work
 from crewsite.llm.errors import LlmError
 
@@ -95,12 +96,13 @@ class Runner:
             hub.publish(turn.conversation_id, notice_frame(text, data={"turn": str(turn.pk), "queued": True}))
 
     async def stop(self, turn_id: UUID) -> bool:
-        """Cancel a running or waiting turn of this process and wait until its row says so."""
+        """Cancel a running or waiting turn of this process and wait until its row says so, or a while if that
+        cannot be written."""
         entry = self._running.get(turn_id)
         if entry is not None and entry.task is not None:
             self._cancel(entry)
-            await asyncio.wait([entry.task])
-            if not entry.has_ended:  # it had not taken its first step
+            await asyncio.wait([entry.task], timeout=STOP_WAIT_S)
+            if entry.task.done() and not entry.has_ended:  # it had not taken its first step
                 await self._close(entry, partial(turn_stop, turn_id=turn_id))
                 self._ended(entry)
             return True
@@ -227,17 +229,31 @@ class Runner:
 
     async def _close(self, entry: _Entry, close: partial[Turn]) -> None:
         """Write the end of a turn, then tell it. A stop that arrives while the end is written does not undo
-        it."""
+        it; a database that takes no row, as on a full disk, is asked again until it does."""
         entry.live.flush()
-        writing = asyncio.ensure_future(in_database(close))
-        while not writing.done():
+        writing = await self._written(close)
+        told = False
+        while (refusal := store_refusal(writing.exception() or Exception())) is not None:
+            if not told:
+                logger.error("The end of turn %s cannot be written; trying again. %s", entry.turn_id, refusal)
+                text = f"The answer is not saved yet, and it is tried again: {refusal}"
+                hub.publish(entry.conversation_id, notice_frame(text, level="warning"))
+                told = True
             with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait([writing])
+                await asyncio.sleep(SAVE_EVERY_S)
+            writing = await self._written(close)
         self._running.pop(entry.turn_id, None)
         if isinstance(writing.exception(), ObjectDoesNotExist):
             logger.info("Turn %s ended after its conversation was deleted.", entry.turn_id)
             return
         hub.publish(entry.conversation_id, turn_closed_frame(writing.result()))
+
+    async def _written(self, close: partial[Turn]) -> asyncio.Future[Turn]:
+        writing = asyncio.ensure_future(in_database(close))
+        while not writing.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([writing])
+        return writing
 
 
 def _produced(live: LiveTurn) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Headers that depend on the page (their policy is in settings), and the answer to a write that came under
-maintenance."""
+"""Headers that depend on the page (their policy is in settings), and the answer to a write that cannot be
+done just now."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -10,12 +11,15 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
-from crewsite.api.errors import API_PREFIX, maintenance_problem
+from crewsite.api.errors import API_PREFIX, store_problem
 from crewsite.jobs.constants import MAINTENANCE_RETRY_AFTER_SECONDS
-from crewsite.jobs.errors import MaintenanceInProgress
+from crewsite.jobs.errors import StoreUnavailable
+from crewsite.jobs.storage import store_refusal
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponseBase
+
+logger = logging.getLogger(__name__)
 
 # The admin theme's Alpine build compiles expressions and sets inline styles; no other page may.
 ADMIN_POLICY: Final = {"script-src": ["'unsafe-eval'"], "style-src": ["'unsafe-inline'"]}
@@ -44,8 +48,9 @@ class PageHeadersMiddleware:
         return response
 
 
-class MaintenanceMiddleware:
-    """A refused write of any view, admin included, as 503: a page for people, problem JSON for programs."""
+class StoreMiddleware:
+    """A write of any view, admin included, that cannot be done just now, as 503: a page for people, problem
+    JSON for programs."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -54,10 +59,14 @@ class MaintenanceMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
-        if not isinstance(exception, MaintenanceInProgress):
+        refusal = store_refusal(exception)
+        if refusal is None:
             return None
+        if isinstance(refusal, StoreUnavailable):
+            logger.error("%s: %s", request.path, exception)
         if request.path.startswith(API_PREFIX) or "X-Fragment" in request.headers:
-            return maintenance_problem(exception)
-        response = render(request, "503.html", {"reason": str(exception)}, status=503)
-        response["Retry-After"] = exception.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
+            return store_problem(refusal)
+        heading = "Not stored" if isinstance(refusal, StoreUnavailable) else "Under maintenance"
+        response = render(request, "503.html", {"heading": heading, "reason": str(refusal)}, status=503)
+        response["Retry-After"] = refusal.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
         return response

@@ -109,6 +109,20 @@ REMEDIES: Final[dict[str, Remedy]] = {
             "DATABASE_URL",
         ),
         Remedy(
+            "disk_full",
+            "The disk is nearly full",
+            "Reading works; changes are refused once nothing fits any more. Nothing stored is lost.",
+            "Make room where this points to:",
+            "CREW_HOME",
+        ),
+        Remedy(
+            "read_only",
+            "The home of this site is write-protected",
+            "Nothing can be saved.",
+            "Check owner and permissions of:",
+            "CREW_HOME",
+        ),
+        Remedy(
             "maintenance",
             "The site is under maintenance",
             "Reading works; changes are refused until it is over.",

@@ -37,3 +37,5 @@ MAINTENANCE_GRACE_SECONDS: Final = 30
 MAINTENANCE_POLL_SECONDS: Final = 0.2
 MAINTENANCE_RETRY_AFTER_SECONDS: Final = 60
 STORE_LOOK_SECONDS: Final = 1.0
+# What a client is told to wait when the database takes no row: a lock is gone by then, a full disk perhaps.
+STORE_RETRY_AFTER_SECONDS: Final = 5

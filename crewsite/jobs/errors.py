@@ -6,6 +6,8 @@ from datetime import datetime
 
 from django.utils import timezone
 
+from crewsite.jobs.constants import STORE_RETRY_AFTER_SECONDS
+
 
 class JobsError(Exception):
     """Base of this app's refusals."""
@@ -23,6 +25,17 @@ class MaintenanceInProgress(JobsError):
         """How long a client should wait; the end is an estimate, so it may ask again before it."""
         left = int((self.until - timezone.now()).total_seconds())
         return max(1, min(left, at_most))
+
+
+class StoreUnavailable(JobsError):
+    """The database takes no row just now: a full disk, a write-protected home, another program's lock."""
+
+    def __init__(self, text: str, *, code: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+    def retry_after_seconds(self, *, at_most: int) -> int:
+        return min(STORE_RETRY_AFTER_SECONDS, at_most)
 
 
 class MaintenanceRefused(JobsError):

@@ -14,7 +14,7 @@ from django.db import DatabaseError
 from crewsite.chat.constants import TOOL_TIMEOUT_S
 from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.chat.tool_rules import shortened
-from crewsite.jobs.errors import MaintenanceInProgress
+from crewsite.jobs.storage import store_refusal
 from crewsite.mcp.catalogue import ToolSpec, all_tools, denied, tools_for
 from crewsite.mcp.constants import ERROR_OUTCOMES, NOTE_MAX_CHARS
 from crewsite.mcp.models import ToolCall
@@ -89,9 +89,11 @@ async def _limited(spec: ToolSpec, caller: Caller, values: dict[str, Any]) -> An
             f"{spec.name} took longer than {TOOL_TIMEOUT_S:.0f} s and was given up. Ask for less, or later."
         )
         return Answer(text, Outcome.TIMEOUT, {"outcome": "timeout"})
-    except MaintenanceInProgress as error:
-        return Answer(str(error), Outcome.REFUSED, {"outcome": "refused", "code": error.code}, error.code)
     except Exception as error:
+        refusal = store_refusal(error)
+        if refusal is not None:
+            told = {"outcome": "refused", "code": refusal.code}
+            return Answer(str(refusal), Outcome.REFUSED, told, refusal.code)
         logger.exception("The tool %s failed.", spec.name)
         kind = type(error).__name__
         return Answer(

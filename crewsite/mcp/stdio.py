@@ -112,14 +112,14 @@ class LocalDoor:
         from django.db import DatabaseError, connection
 
         from crewsite.embeddings.service import start_loading
+        from crewsite.jobs.storage import store_refusal
         from crewsite.mcp.catalogue import all_tools
 
         try:
             self._resolve("")
         except DatabaseError as error:
-            raise NotAllowed(
-                f"The database does not answer: {error}. Not set up yet? Run: make run"
-            ) from error
+            hint = "" if store_refusal(error) else " Not set up yet? Run: make run"
+            raise NotAllowed(f"The database does not answer: {error}.{hint}") from error
         finally:
             connection.close()
         all_tools()

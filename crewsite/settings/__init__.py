@@ -90,7 +90,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "crewsite.dashboard.middleware.PageHeadersMiddleware",
-    "crewsite.dashboard.middleware.MaintenanceMiddleware",
+    "crewsite.dashboard.middleware.StoreMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -21,7 +21,7 @@ from crewsite.chat.following import CLOSING, turn_frames, turn_submit
 from crewsite.chat.runner import runner
 from crewsite.chat.threads import in_database, in_tool_thread
 from crewsite.jobs.constants import MAINTENANCE_RETRY_AFTER_SECONDS
-from crewsite.jobs.errors import MaintenanceInProgress
+from crewsite.jobs.storage import store_refusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -51,16 +51,8 @@ def _answering(method: str) -> Callable[[View], View]:
                 return _refused(error)
             except RequestDataTooBig:
                 return _refused(OpenAIError(413, "The body is too large.", code="too_large"))
-            except MaintenanceInProgress as error:
-                wait = error.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
-                kind = "server_error"
-                return _refused(
-                    OpenAIError(503, str(error), code="maintenance", kind=kind, retry_after_s=wait)
-                )
-            except Exception:
-                logger.exception("%s failed.", request.path)
-                said = "The server failed. Its log names this request."
-                return _refused(OpenAIError(500, said, code="error", kind="server_error"))
+            except Exception as error:
+                return _refused(_failed(request, error))
 
         return answer
 
@@ -137,6 +129,16 @@ _stopping: set[asyncio.Future[bool]] = set()  # a loop keeps only weak reference
 
 async def _caller(request: HttpRequest, scope: str) -> Caller:
     return await in_database(caller_of, request.headers.get("Authorization", ""), scope=scope)
+
+
+def _failed(request: HttpRequest, error: Exception) -> OpenAIError:
+    refusal = store_refusal(error)
+    if refusal is None:
+        logger.error("%s failed.", request.path, exc_info=error)
+        said = "The server failed. Its log names this request."
+        return OpenAIError(500, said, code="error", kind="server_error")
+    wait = refusal.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
+    return OpenAIError(503, str(refusal), code=refusal.code, kind="server_error", retry_after_s=wait)
 
 
 def _model(name: str) -> dict[str, Any]:
