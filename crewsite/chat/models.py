@@ -6,6 +6,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from crewsite.conversations.models import Conversation, Message
@@ -53,7 +54,11 @@ class Turn(models.Model):
     class Meta:
         ordering = ["created_at"]
         constraints = [
-            models.UniqueConstraint(fields=["conversation", "client_key"], name="chat_turn_client_key")
+            models.UniqueConstraint(fields=["conversation", "client_key"], name="chat_turn_client_key"),
+            # Whatever number of processes: an answer is given with those before it in sight.
+            models.UniqueConstraint(
+                fields=["conversation"], condition=Q(state="running"), name="chat_turn_one_running"
+            ),
         ]
         indexes = [models.Index(fields=["state", "heartbeat_at"], name="chat_turn_state")]
 

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ObjectDoesNotExist
 
-from crewsite.chat.constants import SAVE_EVERY_S, STOP_WAIT_S
+from crewsite.chat.constants import FOLLOW_EVERY_S, SAVE_EVERY_S, STOP_WAIT_S
 from crewsite.chat.elsewhere import mark
 from crewsite.chat.hub import hub
+from crewsite.chat.interruption import turns_interrupt
 from crewsite.chat.live import LiveTurn
 from crewsite.chat.payloads import notice_frame, turn_closed_frame, turn_started_frame
 from crewsite.chat.preparing import begin
 from crewsite.chat.producing import produce
-from crewsite.chat.services import Draft, turn_fail, turn_finish, turn_stop, turns_save
+from crewsite.chat.services import Draft, TurnMustWait, turn_fail, turn_finish, turn_stop, turns_save
 from crewsite.chat.threads import in_database, in_packet_thread
 from crewsite.chat.titles import title_later
 from crewsite.jobs.storage import store_refusal
@@ -157,7 +158,7 @@ class Runner:
 
     async def _answer(self, entry: _Entry) -> None:
         try:
-            prepared = await self._begin(entry)
+            prepared = await self._begun_in_turn(entry)
             if prepared is None:
                 return
             hub.publish(entry.conversation_id, turn_started_frame(prepared.turn, is_retry=entry.is_retry))
@@ -168,6 +169,16 @@ class Runner:
         await self._close(entry, finish)
         if not prepared.history:
             title_later(entry.conversation_id)
+
+    async def _begun_in_turn(self, entry: _Entry) -> Prepared | None:
+        """Once no other process answers in the conversation; one that is gone does not count."""
+        while True:
+            try:
+                return await self._begin(entry)
+            except TurnMustWait:
+                entry.beginning = False
+                await in_database(turns_interrupt)
+                await asyncio.sleep(FOLLOW_EVERY_S)
 
     async def _begin(self, entry: _Entry) -> Prepared | None:
         """In one go: of a hundred turns that begin together the first answers then begin at once, where step

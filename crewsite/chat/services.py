@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from crewsite.chat.answers import answer_html
@@ -105,18 +105,26 @@ def turn_start(
     return turn, True
 
 
+class TurnMustWait(Exception):
+    """Another turn of the conversation is being answered, by whichever process."""
+
+
 def turn_begin(*, turn_id: UUID) -> Turn | None:
-    """Queued to running, with an empty answer in place; None if somebody stopped it meanwhile."""
+    """Queued to running, with an empty answer in place; None if somebody stopped it meanwhile. Raises
+    TurnMustWait."""
     now = timezone.now()
     with transaction.atomic():
-        claimed = Turn.objects.filter(pk=turn_id, state=Turn.State.QUEUED).update(
-            state=Turn.State.RUNNING,
-            started_at=now,
-            heartbeat_at=now,
-            runner=process_owner(),
-            error="",
-            retryable=False,
-        )
+        try:
+            claimed = Turn.objects.filter(pk=turn_id, state=Turn.State.QUEUED).update(
+                state=Turn.State.RUNNING,
+                started_at=now,
+                heartbeat_at=now,
+                runner=process_owner(),
+                error="",
+                retryable=False,
+            )
+        except IntegrityError as error:
+            raise TurnMustWait from error
         if not claimed:
             return None
         turn = _turn(turn_id, locked=True)

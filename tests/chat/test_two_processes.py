@@ -113,3 +113,22 @@ async def test_a_tab_of_one_process_sees_a_turn_that_starts_in_the_other(sites: 
         await elsewhere.command("/help")
         assert (await chat.ask("in the first again"))["type"] == "turn.done"
         assert (await elsewhere.end())["message"]["content"]
+
+
+async def test_questions_of_one_conversation_are_answered_in_order_whichever_process_got_them(
+    sites: tuple[Site, Site],
+) -> None:
+    one, other = sites
+    seat = make_seats(one, 1)[0]
+    async with ChatClient(one, seat) as chat, ChatClient(other, seat) as elsewhere:
+        await chat.send("[script:stream n=40 delay=0.03]")
+        await chat.receive("delta")
+        await elsewhere.say("send", client_key="second", text="[script:stream n=2]")
+        async with asyncio.timeout(20):
+            while len(elsewhere.of("turn.done")) < 2:
+                await elsewhere.end()
+    (first, second) = one.query(
+        "SELECT finished_at, started_at, state FROM chat_turn ORDER BY created_at, started_at"
+    )
+    assert (first[2], second[2]) == ("done", "done")
+    assert second[1] >= first[0]

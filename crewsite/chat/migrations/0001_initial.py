@@ -80,6 +80,10 @@ class Migration(migrations.Migration):
             model_name='turn',
             constraint=models.UniqueConstraint(fields=('conversation', 'client_key'), name='chat_turn_client_key'),
         ),
+        migrations.AddConstraint(
+            model_name='turn',
+            constraint=models.UniqueConstraint(condition=models.Q(('state', 'running')), fields=('conversation',), name='chat_turn_one_running'),
+        ),
         migrations.AddIndex(
             model_name='turninjection',
             index=models.Index(fields=['kind', 'object_id'], name='chat_injection_object'),
