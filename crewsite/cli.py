@@ -112,7 +112,8 @@ def _without_a_site(words: list[str]) -> str:
     """What to do first where no site was set up; such a place stays as it is. Empty: go on."""
     if words[0] not in {*GROUPS, *ALIASES, *ALIASES.values()}:
         return ""
-    home = Path(os.environ.get("CREW_HOME", "").strip() or "~/.crewsite").expanduser()
+    named = os.environ.get("CREW_HOME", "").strip() or "~/.crewsite"
+    home = Path(os.path.expanduser(named))  # noqa: PTH111 - never raises: settings tell what is wrong
     if words[0] == "completion" or not {"-h", "--help"}.isdisjoint(words):
         if not (home / "keys" / "secret.key").exists():
             _do_without_a_key()

@@ -6,7 +6,18 @@ from importlib import metadata
 from pathlib import Path
 
 from crewsite.settings.admin_look import UNFOLD as UNFOLD
-from crewsite.settings.env import env_bool, env_choice, env_database, env_int, env_list, env_path, env_str
+from crewsite.settings.env import (
+    env_bool,
+    env_choice,
+    env_database,
+    env_int,
+    env_list,
+    env_networks,
+    env_path,
+    env_str,
+    env_time_zone,
+    env_urls,
+)
 from crewsite.settings.keys import secret_key
 from crewsite.settings.live import CONSTANCE_CONFIG as CONSTANCE_CONFIG
 
@@ -22,9 +33,12 @@ CREW_HOST = env_str("CREW_HOST", "127.0.0.1")
 CREW_PORT = env_int("CREW_PORT", 8000, low=1, high=65535)
 CREW_ENV = env_choice("CREW_ENV", "development", ("development", "production"))
 _shown_host = "127.0.0.1" if CREW_HOST in {"0.0.0.0", "::"} else CREW_HOST  # noqa: S104 - compared, not bound
-CREW_PUBLIC_URL = env_str("CREW_PUBLIC_URL", f"http://{_shown_host}:{CREW_PORT}").rstrip("/")
+_own_url = f"http://{f'[{_shown_host}]' if ':' in _shown_host else _shown_host}:{CREW_PORT}"
+CREW_PUBLIC_URL = env_urls("CREW_PUBLIC_URL", _own_url)[0]
 CREW_ALLOW_HTTP = env_bool("CREW_ALLOW_HTTP")
-CREW_ALLOWED_ORIGINS = env_list("CREW_ALLOWED_ORIGINS")
+CREW_ALLOWED_ORIGINS = env_urls("CREW_ALLOWED_ORIGINS")
+# Whose word about a request's client and scheme is believed: `crewsite.proxies`.
+CREW_TRUSTED_PROXIES = env_networks("CREW_TRUSTED_PROXIES")
 CREW_SKIP_MODEL_DOWNLOAD = env_bool("CREW_SKIP_MODEL_DOWNLOAD")
 CREW_EMBED_MODEL_PATH = env_str("CREW_EMBED_MODEL_PATH")
 CREW_EMBED_BASE_URL = env_str("CREW_EMBED_BASE_URL")
@@ -328,7 +342,7 @@ MCP_TOOLS = [
 ]
 
 LANGUAGE_CODE = "en"
-TIME_ZONE = env_str("CREW_TIME_ZONE", "UTC")
+TIME_ZONE = env_time_zone("CREW_TIME_ZONE", "UTC")
 USE_I18N = False
 USE_TZ = True
 

@@ -76,6 +76,15 @@ def test_unsafe_production_and_unreadable_variables_fail(tmp_path: Path) -> None
     assert rows["settings"]["state"] == "fail"
 
 
+def test_a_database_or_a_home_that_cannot_be_read_is_explained(tmp_path: Path) -> None:
+    code, rows = doctor(tmp_path, DATABASE_URL="postgresql://crew@localhost:54x/crew")
+    assert code == 1
+    assert "DATABASE_URL" in rows["settings"]["told"]
+    assert "postgresql://user:password@host:5432/" in rows["settings"]["remedy"]
+    code, rows = doctor(tmp_path, HOME=str(tmp_path), CREW_HOME="~nobody-of-that-name/x")
+    assert (code, "CREW_HOME" in rows["settings"]["told"]) == (1, True)
+
+
 @pytest.mark.django_db
 def test_a_well_kept_database_has_nothing_to_mend() -> None:
     schedules_install(schedule_specs())
