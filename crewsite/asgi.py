@@ -16,11 +16,14 @@ django.setup(set_prefix=False)
 from channels.routing import ProtocolTypeRouter  # noqa: E402
 
 from crewsite.mcp.http import McpDoor  # noqa: E402
+from crewsite.proxies import TrustedProxies  # noqa: E402
 from crewsite.request_threads import RequestHandler  # noqa: E402
 from crewsite.routing import websockets  # noqa: E402
 from crewsite.startup import start_serving  # noqa: E402
 
-application = ProtocolTypeRouter({"http": McpDoor(RequestHandler()), "websocket": websockets})
+application = TrustedProxies(
+    ProtocolTypeRouter({"http": McpDoor(RequestHandler()), "websocket": websockets}),
+)
 gc.freeze()  # what stays as long as the process is not looked through again and again
 gc.enable()
 start_serving()

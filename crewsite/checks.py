@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, register, run_checks
+from django.core.checks import CheckMessage, Error, Tags, Warning, register, run_checks
 from django.core.exceptions import ImproperlyConfigured
 
 from crewsite.settings.env import PROBLEMS
 
-MIN_SECRET_CHARS = 50
-EXIT_CONFIG = 78  # EX_CONFIG of sysexits.h: a supervisor need not restart what no restart mends
+MIN_SECRET_CHARS: Final = 50
+EXIT_CONFIG: Final = 78  # EX_CONFIG of sysexits.h: a supervisor need not restart what no restart mends
 
 
 def refuse_unsafe_start() -> None:
@@ -40,7 +40,7 @@ def environment_is_readable(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def production_is_safe(**_: Any) -> list[CheckMessage]:
-    """E001 to E005: what a production site refuses to start with (chapter 13.12)."""
+    """What a production site refuses to start with (chapter 13.12), and what it may not have meant."""
     return list(_production_problems()) if settings.PRODUCTION else []
 
 
@@ -76,9 +76,22 @@ def _production_problems() -> Iterator[CheckMessage]:
             hint=f"chmod 700 {home}",
             id="crewsite.E005",
         )
+    if any(network.prefixlen == 0 for network in settings.CREW_TRUSTED_PROXIES):
+        yield Error(
+            "CREW_TRUSTED_PROXIES holds every address: anybody could say whose request it is.",
+            hint="List the addresses of your proxies, for example CREW_TRUSTED_PROXIES=127.0.0.1",
+            id="crewsite.E010",
+        )
+    if url.startswith("https://") and not settings.CREW_TRUSTED_PROXIES:
+        yield Warning(
+            "CREW_TRUSTED_PROXIES is not set: everybody behind the proxy that serves https looks like one "
+            "client, who shares its limits.",
+            hint="Set it to the proxy's address, for example CREW_TRUSTED_PROXIES=127.0.0.1",
+            id="crewsite.W001",
+        )
 
 
 def refusals() -> list[str]:
     """Findings that stop a start, each with its id and what to do; empty when the site may serve."""
     findings = [*environment_is_readable(), *production_is_safe()]
-    return [f"{finding.id} {finding.msg}\n  {finding.hint}" for finding in findings]
+    return [f"{found.id} {found.msg}\n  {found.hint}" for found in findings if found.is_serious()]

@@ -19,13 +19,12 @@ from typing import Final
 
 from django.conf import settings
 
-from crewsite.checks import refusals
+from crewsite.checks import EXIT_CONFIG, refusals
 
 READY_TIMEOUT_S: Final = 60
 POLL_S: Final = 0.1
 # People wait for the web process; the others start once it has had the processor to itself.
 WEB_AHEAD_S: Final = 3
-EXIT_CONFIG: Final = 78
 ANY_ADDRESS: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, never bound
 # What a person or a supervisor ends the site with is no failure.
 STOPPED_ON_PURPOSE: Final = frozenset({128 + signal.SIGINT, 128 + signal.SIGTERM})

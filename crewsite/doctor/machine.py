@@ -87,14 +87,15 @@ def disk(folder: Path) -> Iterator[Finding]:
 def settings_are_safe() -> Iterator[Finding]:
     from crewsite.checks import environment_is_readable, production_is_safe
 
-    serious = [*environment_is_readable(), *production_is_safe()]
-    for problem in serious:
-        yield fail("settings", f"{problem.msg} ({problem.id})", str(problem.hint or ""))
+    problems = [*environment_is_readable(), *production_is_safe()]
+    for problem in problems:
+        tell = fail if problem.is_serious() else warn
+        yield tell("settings", f"{problem.msg} ({problem.id})", str(problem.hint or ""))
     if settings.DEBUG and not settings.PRODUCTION:
         yield warn("settings", "CREW_DEBUG is on: errors show the site's insides", "Unset CREW_DEBUG.")
     if "*" in settings.ALLOWED_HOSTS and not settings.PRODUCTION:
         yield warn("settings", "it answers to any host name", "List this site's names in CREW_ALLOWED_HOSTS.")
-    if not serious:
+    if not problems:
         yield ok(
             "settings",
             f"{'production' if settings.PRODUCTION else 'development'}, {settings.CREW_PUBLIC_URL}",
