@@ -83,21 +83,26 @@ def test_production_refuses_to_trust_everybody_and_warns_of_a_proxy_it_does_not_
         assert ids & {"E010", "W001"} == ({told} if told else set()), trusted
 
 
-def answer(site: Site, path: str, **headers: str) -> Any:
+def answer(site: Site, path: str, *, method: str = "GET", **headers: str) -> Any:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    request = urllib.request.Request(site.url + path, headers={"Host": "crew.example.org", **named})
+    request = urllib.request.Request(
+        site.url + path, method=method, headers={"Host": "crew.example.org", **named}
+    )
     try:
         return urllib.request.urlopen(request, timeout=20)
     except urllib.error.HTTPError as refused:
         return refused
 
 
-def test_behind_a_proxy_https_is_known_and_clients_have_limits_of_their_own(tmp_path: Path) -> None:
-    hsts, lessons = "Strict-Transport-Security", "/api/v1/lessons/"
+def test_behind_a_proxy_https_is_known_and_every_client_has_one_limit_for_all_doors(tmp_path: Path) -> None:
+    hsts = "Strict-Transport-Security"
+    doors = (("GET", "/api/v1/lessons/"), ("GET", "/v1/models"), ("POST", "/mcp"))
     with running_site(tmp_path, **PRODUCTION, CREW_TRUSTED_PROXIES="127.0.0.1") as site:
         assert answer(site, "/login/", X_Forwarded_Proto="https").headers[hsts]
         assert answer(site, "/login/").headers[hsts] is None
-        for _ in range(ANONYMOUS_PER_MINUTE):
-            assert answer(site, lessons, X_Forwarded_For="203.0.113.7").status == 401
-        assert answer(site, lessons, X_Forwarded_For="203.0.113.7").status == 429
-        assert answer(site, lessons, X_Forwarded_For="203.0.113.8").status == 401
+        for method, path in doors * (ANONYMOUS_PER_MINUTE // len(doors)):
+            assert answer(site, path, method=method, X_Forwarded_For="203.0.113.7").status == 401
+        for method, path in doors:
+            refused = answer(site, path, method=method, X_Forwarded_For="203.0.113.7")
+            assert (refused.status, 1 <= int(refused.headers["Retry-After"]) <= 60) == (429, True)
+            assert answer(site, path, method=method, X_Forwarded_For="203.0.113.8").status == 401

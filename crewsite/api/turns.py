@@ -23,10 +23,10 @@ from crewsite.api.errors import Conflict, Refused
 from crewsite.api.idempotency import key_of
 from crewsite.api.lessons import NoFields
 from crewsite.api.serializers import MessageRow, StrictSerializer, Text
-from crewsite.api.throttling import seconds_to_wait
 from crewsite.chat.commands import is_command
-from crewsite.chat.constants import MESSAGE_MAX_CHARS, TURNS_PER_MINUTE
+from crewsite.chat.constants import MESSAGE_MAX_CHARS
 from crewsite.chat.following import turn_frames, turn_halt, turn_submit, turn_wait
+from crewsite.chat.limits import wait_for_turn
 from crewsite.chat.models import Turn
 from crewsite.chat.payloads import frame_text, injected_rows
 from crewsite.chat.permissions import permissions
@@ -111,7 +111,7 @@ class TurnView(ConversationView):
 
     def count_turn(self) -> None:
         """Answers cost more than other writes, so they have a limit of their own."""
-        wait = seconds_to_wait(f"api:turns:{self.person.pk}", TURNS_PER_MINUTE)
+        wait = wait_for_turn(self.person.pk)
         if wait:
             raise Throttled(wait=wait)
 

@@ -13,7 +13,7 @@ from crewsite.chat.following import turn_halt, turn_submit
 from crewsite.chat.hub import hub
 from crewsite.chat.interruption import turns_interrupt
 from crewsite.chat.keeping import undo
-from crewsite.chat.limits import RateLimit
+from crewsite.chat.limits import wait_for_turn
 from crewsite.chat.payloads import (
     Frame,
     branch_frame,
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from crewsite.chat.models import Turn
     from crewsite.conversations.models import Conversation
     from crewsite.llm.tools import ToolContext
-
-_turns = RateLimit(TURNS_PER_MINUTE)
 
 
 class Actions:
@@ -87,18 +85,20 @@ class Actions:
     async def _tell(self, item: Frame) -> None:
         await self.delivery.deliver(item)
 
-    async def _has_room(self, request: frames.Send) -> bool:
-        if _turns.allow(self.who.user.pk):
+    async def _has_room(self, **names: str) -> bool:
+        """`names`: what the refusal is about, for the page."""
+        wait = await in_database(wait_for_turn, self.who.user.pk)
+        if not wait:
             return True
-        text = f"At most {TURNS_PER_MINUTE} messages a minute; this one was not sent."
-        await self._tell(error_frame("rate_limited", text, client_key=request.client_key))
+        text = f"At most {TURNS_PER_MINUTE} answers a minute; ask again in {wait} s."
+        await self._tell(error_frame("rate_limited", text, **names))
         return False
 
     def _surface(self) -> str:
         return Surface.API if self.who.token is not None else ""
 
     async def _edit(self, request: frames.Send, message_id: int) -> None:
-        if not await self._has_room(request):
+        if not await self._has_room(client_key=request.client_key):
             return
         try:
             edited = await in_database(
@@ -142,7 +142,7 @@ class Actions:
             await self._tell(error_frame("not_asked", "That tool call no longer waits for an answer."))
 
     async def _send(self, request: frames.Send) -> None:
-        if not await self._has_room(request):
+        if not await self._has_room(client_key=request.client_key):
             return
         turn, is_new = await in_database(
             turn_start,
@@ -178,7 +178,7 @@ class Actions:
             await turn_halt(turn)
 
     async def _retry(self, turn_id: UUID) -> None:
-        if await self._turn(turn_id) is None:
+        if await self._turn(turn_id) is None or not await self._has_room():
             return
         turn = await in_database(turn_retry, turn_id=turn_id)
         if turn is None:

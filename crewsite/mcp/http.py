@@ -15,7 +15,7 @@ from django.http.request import split_domain_port, validate_host
 from crewsite.accounts.errors import AccountsError
 from crewsite.accounts.origins import origin_allowed
 from crewsite.accounts.tokens import HEADER_WORDS, token_find, token_touch
-from crewsite.chat.limits import RateLimit
+from crewsite.chat.limits import RateLimit, wait_for_nobody
 from crewsite.chat.threads import in_database
 from crewsite.mcp.callers import Caller, caller_resolve, client_label
 from crewsite.mcp.constants import CALLS_PER_MINUTE, DEFAULT_PROFILE, HTTP_PATH, PROFILES, RETRY_AFTER_S
@@ -72,12 +72,15 @@ class McpDoor:
         if scope["method"] != "POST":
             # Nothing is pushed to clients and no session is kept, so there is nothing to GET or DELETE.
             raise Refused(405, "Send requests with POST.", allow="POST")
-        return await in_database(self._caller_of, headers, scope["query_string"].decode("latin1"))
+        address = (scope.get("client") or ("",))[0]
+        return await in_database(self._caller_of, headers, scope["query_string"].decode("latin1"), address)
 
-    def _caller_of(self, headers: dict[str, str], query: str) -> Caller:
+    def _caller_of(self, headers: dict[str, str], query: str, address: str = "") -> Caller:
         word, _, plaintext = headers.get("authorization", "").partition(" ")
         token = token_find(plaintext.strip()) if word.lower().encode() in HEADER_WORDS else None
         if token is None:
+            if wait := wait_for_nobody(address):
+                raise Refused(429, "Too many requests without a known token.", **{"retry-after": str(wait)})
             said = (
                 "The token is unknown, expired or revoked." if word else "Send: Authorization: Bearer TOKEN."
             )

@@ -156,7 +156,11 @@ CACHES = {
     "default": (
         {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
         if REDIS_URL
-        else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+        else {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            # Django's 300 would be full after some clients, and what does not fit is forgotten, limits too.
+            "OPTIONS": {"MAX_ENTRIES": 100_000},
+        }
     )
 }
 

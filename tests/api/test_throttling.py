@@ -10,7 +10,7 @@ from constance import config
 from django.core.cache import cache
 from rest_framework.test import APIClient
 
-from crewsite.api.throttling import seconds_to_wait
+from crewsite.chat.limits import seconds_to_wait
 from crewsite.live import forget
 
 if TYPE_CHECKING:
@@ -89,3 +89,20 @@ def test_limits_stand_in_the_settings_of_the_site(home: Workspace) -> None:
         120,
         30,
     )
+
+
+def test_many_clients_do_not_make_the_site_forget_whom_it_has_counted(db: None, limits: Any) -> None:
+    cache.clear()
+    limits(API_ANONYMOUS_PER_MINUTE=1)
+    first = {"REMOTE_ADDR": "192.0.2.1"}
+    assert APIClient().get(LESSONS, **first).status_code == 401  # type: ignore[arg-type]
+    for number in range(400):
+        assert seconds_to_wait(f"another-{number}", 1) == 0
+    assert APIClient().get(LESSONS, **first).status_code == 429  # type: ignore[arg-type]
+
+
+def test_a_count_that_the_cache_dropped_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    monkeypatch.setattr(cache, "add", lambda *_, **__: False)  # dropped by others just after
+    assert seconds_to_wait("dropped", 1) == 0
+    assert seconds_to_wait("dropped", 1) > 0

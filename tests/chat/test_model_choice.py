@@ -81,7 +81,7 @@ def test_it_is_refused_by_the_api_the_terminal_and_openais_clients_too(
     assert client.patch(path, {"model": "tiny"}, format="json").json()["model"] == "tiny"
     with pytest.raises(CommandError, match=REFUSED):
         LocalChat(home).open(conversation="", mode="", model="nope")
-    caller = caller_of(f"Bearer {plaintext}", scope="write")
+    caller = caller_of(f"Bearer {plaintext}", scope="write", address="192.0.2.1")
     with pytest.raises(OpenAIError) as raised:
         turn_of(caller, parse(b'{"model": "nope", "messages": [{"role": "user", "content": "hi"}]}'), "")
     assert (raised.value.status, str(raised.value)) == (404, REFUSED)

@@ -6,9 +6,11 @@ import json
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+import openai
 import pytest
 import websockets
 
+from crewsite.chat.constants import TURNS_PER_MINUTE
 from tests.chat.client import ChatClient, close_code
 from tests.site import Seat, Site, make_seats
 
@@ -134,6 +136,21 @@ async def test_the_61st_message_of_a_minute_is_refused(site: Site, seat: Seat) -
         for _ in range(61):
             await chat.say("pong")
         assert (await chat.receive("error"))["code"] == "rate_limited"
+
+
+async def test_answers_asked_for_again_count_and_so_do_those_of_every_door(site: Site, seat: Seat) -> None:
+    async with ChatClient(site, seat) as chat:
+        turn = (await chat.ask("hello"))["turn"]
+        for _ in range(TURNS_PER_MINUTE - 1):
+            await chat.say("retry", turn=turn)
+            assert (await chat.receive("error"))["code"] == "not_retryable"
+        await chat.say("retry", turn=turn)
+        assert (await chat.receive("error"))["code"] == "rate_limited"
+        await chat.say("send", client_key="k", text="hello again")
+        assert (await chat.receive("error"))["client_key"] == "k"
+    client = openai.AsyncOpenAI(base_url=f"{site.url}/v1", api_key=seat.token, max_retries=0)
+    with pytest.raises(openai.RateLimitError):
+        await client.chat.completions.create(model="default", messages=[{"role": "user", "content": "hi"}])
 
 
 async def test_an_address_that_is_no_socket_of_ours_closes_and_leaves_no_trace(site: Site) -> None:

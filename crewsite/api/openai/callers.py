@@ -15,8 +15,8 @@ from crewsite.accounts.models import ApiToken, Role, User, Workspace
 from crewsite.accounts.selectors import workspace_resolve
 from crewsite.accounts.tokens import HEADER_WORDS, token_find, token_touch
 from crewsite.api.openai.requests import Asked, OpenAIError
-from crewsite.api.throttling import seconds_to_wait
 from crewsite.chat.constants import TURNS_PER_MINUTE
+from crewsite.chat.limits import wait_for_nobody, wait_for_turn
 from crewsite.chat.model_choice import model_checked, model_menu
 from crewsite.chat.selectors import conversation_for, may_write
 from crewsite.chat.services import turn_start
@@ -38,11 +38,14 @@ class Caller:
     token: ApiToken
 
 
-def caller_of(authorization: str, *, scope: str) -> Caller:
-    """Raises OpenAIError."""
+def caller_of(authorization: str, *, scope: str, address: str) -> Caller:
+    """Raises OpenAIError. `address` is what a request without a known token is counted by."""
     word, _, plaintext = authorization.partition(" ")
     token = token_find(plaintext.strip()) if word.lower().encode() in HEADER_WORDS else None
     if token is None:
+        if wait := wait_for_nobody(address):
+            said = "Too many requests without a known API key."
+            raise OpenAIError(429, said, code="rate_limit_exceeded", kind="requests", retry_after_s=wait)
         said = (
             "The API key is unknown, expired or revoked." if word else "Send a token of this site as API key."
         )
@@ -61,7 +64,7 @@ def model_ids() -> list[str]:
 
 def turn_of(caller: Caller, asked: Asked, conversation_id: str) -> Turn:
     """A new turn for the question, in the conversation it continues. Raises OpenAIError."""
-    wait = seconds_to_wait(f"api:turns:{caller.user.pk}", TURNS_PER_MINUTE)
+    wait = wait_for_turn(caller.user.pk)
     if wait:
         said = f"At most {TURNS_PER_MINUTE} messages a minute."
         raise OpenAIError(429, said, code="rate_limit_exceeded", kind="requests", retry_after_s=wait)

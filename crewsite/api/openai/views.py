@@ -128,7 +128,8 @@ _stopping: set[asyncio.Future[bool]] = set()  # a loop keeps only weak reference
 
 
 async def _caller(request: HttpRequest, scope: str) -> Caller:
-    return await in_database(caller_of, request.headers.get("Authorization", ""), scope=scope)
+    authorization, address = request.headers.get("Authorization", ""), request.META.get("REMOTE_ADDR", "")
+    return await in_database(caller_of, authorization, scope=scope, address=address)
 
 
 def _failed(request: HttpRequest, error: Exception) -> OpenAIError:
