@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 # Both register their pages when imported, so that they can be taken away below.
 import axes.admin
@@ -17,9 +17,9 @@ from unfold.admin import TabularInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from crewsite.accounts.instructions import INSTRUCTIONS, instruction_record
-from crewsite.accounts.models import ApiToken, LoginLink, Membership, User, Workspace
-from crewsite.accounts.selectors import outsiders, sharing_problem
-from crewsite.accounts.services import token_revoke
+from crewsite.accounts.models import ApiToken, LoginLink, Membership, Role, User, Workspace
+from crewsite.accounts.selectors import sharing_problem
+from crewsite.accounts.services import member_add, sharing_decide, token_revoke
 from crewsite.rows_admin import OperatorOnlyMixin, ReadOnlyModelAdmin, SiteModelAdmin, admin_origin
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class SignInAdmin(OperatorOnlyMixin, axes.admin.AccessLogAdmin, SiteModelAdmin):
 class MembershipForm(forms.ModelForm):  # type: ignore[type-arg]
     """Refuses a membership that would open somebody else's memory, unless the operator confirms it here."""
 
+    confirmed_by: User | None = None  # who sends the form
     confirm_sharing = forms.BooleanField(
         required=False,
         help_text="Let this person read the workspace's memory home without being a member there.",
@@ -58,14 +59,32 @@ class MembershipForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Membership
         fields = ["user", "workspace", "role"]
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Who is a member where is added and deleted; of a membership that is there, the role changes."""
+        super().__init__(*args, **kwargs)
+        for name in ("user", "workspace"):
+            self.fields[name].disabled = bool(self.instance.pk)
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         user, workspace = cleaned.get("user"), cleaned.get("workspace")
-        if user and workspace and workspace.pk and not cleaned.get("confirm_sharing"):
+        # Beside a workspace that is edited, this is the workspace as its form has it.
+        if user and workspace and not cleaned.get("confirm_sharing"):
             problem = sharing_problem(workspace, joining=user)
             if problem:
                 raise forms.ValidationError(problem)
         return cleaned
+
+    def save(self, commit: bool = True) -> Membership:  # noqa: FBT001, FBT002 - Django's
+        membership: Membership = super().save(commit=False)
+        if commit:
+            membership = member_add(
+                user=membership.user,
+                workspace=membership.workspace,
+                role=Role(membership.role),
+                confirmed_by=self.confirmed_by if self.cleaned_data["confirm_sharing"] else None,
+            )
+        return membership
 
 
 class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -91,15 +110,11 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         workspace = self.instance
-        if workspace.pk and not cleaned.get("confirm_sharing"):
-            workspace.memory_home = cleaned.get("memory_home")
-            workspace.is_isolated = bool(cleaned.get("is_isolated"))
-            names = ", ".join(person.get_username() for person in outsiders(workspace))
-            if names:
-                raise forms.ValidationError(
-                    f"{names} would read the memory of {workspace.home} without being a member there. "
-                    "Isolate the workspace, add them to that home, or confirm the sharing."
-                )
+        workspace.memory_home = cleaned.get("memory_home")
+        workspace.is_isolated = bool(cleaned.get("is_isolated"))
+        problem = sharing_problem(workspace) if workspace.pk else ""
+        if problem and not cleaned.get("confirm_sharing"):
+            raise forms.ValidationError(problem)
         return cleaned
 
 
@@ -142,11 +157,18 @@ class WorkspaceAdmin(OperatorOnlyMixin, SiteModelAdmin):
     inlines = [MembershipInline]
 
     def save_model(self, request: HttpRequest, obj: Workspace, form: Any, change: bool) -> None:  # noqa: FBT001
+        if change:
+            sharing_decide(obj, confirmed_by=cast("User", request.user))  # the form has asked
         super().save_model(request, obj, form, change)
         for name in INSTRUCTIONS:
             if name in form.changed_data:
                 old, new = str(form.initial.get(name, "")), getattr(obj, name)
                 instruction_record(obj, name, old=old, new=new, origin=admin_origin(request))
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:  # noqa: FBT001
+        for member in formset.forms:
+            member.confirmed_by = request.user
+        super().save_formset(request, form, formset, change)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Its memory would go with it, past every tombstone."""
@@ -161,6 +183,10 @@ class MembershipAdmin(OperatorOnlyMixin, SiteModelAdmin):
     search_fields = ["user__username", "workspace__name"]
     autocomplete_fields = ["user", "workspace"]
     list_select_related = ["user", "workspace"]
+
+    def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:  # noqa: FBT001
+        form.confirmed_by = request.user
+        obj.pk = form.save().pk
 
 
 @admin.register(ApiToken)

@@ -117,6 +117,9 @@ class ApiToken(AbstractAuthToken):
 
     objects: ClassVar[models.Manager[ApiToken]] = AuthTokenManager()
 
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="accounts_apitoken_name")]
+
     def __str__(self) -> str:
         return self.name
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from knox.models import get_digest_token
 from knox.settings import CONSTANTS
@@ -111,8 +111,6 @@ def token_create(
     name = name.strip()
     if not 1 <= len(name) <= TOKEN_NAME_MAX_CHARS:
         raise TokenRefused(f"A token needs a name of 1 to {TOKEN_NAME_MAX_CHARS} characters.")
-    if ApiToken.objects.filter(user=user, name=name).exists():
-        raise TokenRefused(f"{user} already has a token named {name!r}. Revoke it or choose another name.")
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
         raise TokenRefused(f"Scopes are any of: {', '.join(SCOPES)}.")
@@ -130,7 +128,12 @@ def token_create(
         scopes=[scope for scope in SCOPES if scope in scopes],
         expiry=(now or timezone.now()) + timedelta(days=days),
     )
-    token.save(force_insert=True)
+    try:
+        with transaction.atomic():
+            token.save(force_insert=True)
+    except IntegrityError:
+        said = f"{user} already has a token named {name!r}. Revoke it or choose another name."
+        raise TokenRefused(said) from None
     return token, plaintext
 
 
@@ -143,17 +146,22 @@ def token_revoke(token: ApiToken) -> None:
 def member_add(
     *, user: User, workspace: Workspace, role: Role = Role.MEMBER, confirmed_by: User | None = None
 ) -> Membership:
-    """Make somebody a member, or change their role.
+    """Make somebody a member, or change their role. Raises SharingNeedsDecision as `sharing_decide` does."""
+    sharing_decide(workspace, joining=user, confirmed_by=confirmed_by)
+    return Membership.objects.update_or_create(user=user, workspace=workspace, defaults={"role": role})[0]
 
-    Raises SharingNeedsDecision if they would read a memory home they do not belong to: isolate the workspace,
-    add them to the home, or let an operator confirm (`confirmed_by`).
+
+def sharing_decide(
+    workspace: Workspace, *, joining: User | None = None, confirmed_by: User | None = None
+) -> None:
+    """Raises SharingNeedsDecision if members, or the one who joins, would read a memory home they do not
+    belong to: isolate the workspace, add them to the home, or let an operator confirm, which is logged.
     """
-    problem = sharing_problem(workspace, joining=user)
+    problem = sharing_problem(workspace, joining=joining)
     if problem and not (confirmed_by is not None and confirmed_by.is_superuser):
         raise SharingNeedsDecision(problem)
     if problem:
         logger.critical("%s confirmed for %s: %s", confirmed_by, workspace, problem)
-    return Membership.objects.update_or_create(user=user, workspace=workspace, defaults={"role": role})[0]
 
 
 def accounts_prune(*, now: datetime | None = None) -> dict[str, int]:

@@ -48,7 +48,7 @@ def authenticate(scope: Mapping[str, Any]) -> AuthenticatedSocket | None:
 
 
 def still_valid(socket: AuthenticatedSocket) -> bool:
-    """Whether the same token or session would be let in now. Sockets ask at least once a minute."""
+    """Whether the same token or session would be let in now. Sockets ask every 20 s."""
     if socket.token is not None:
         return _token_stands(socket.token.digest)
     again = _by_session(socket.session_key)

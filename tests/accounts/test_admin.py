@@ -94,6 +94,68 @@ def test_a_membership_that_opens_a_home_needs_the_operators_confirmation(
     assert Membership.objects.filter(user=charlie, workspace=guest).exists()
 
 
+def workspace_with(person: User, **fields: str) -> dict[str, str]:
+    """The form of a new workspace with one member in it."""
+    member = {"TOTAL_FORMS": "1", "INITIAL_FORMS": "0", "0-user": str(person.pk), "0-role": "member"}
+    return {
+        "name": "Guest",
+        "slug": "guest",
+        "time_zone": "UTC",
+        "language": "en",
+        **{f"memberships-{name}": value for name, value in member.items()},
+        **fields,
+    }
+
+
+def test_a_new_workspace_with_a_stranger_in_it_needs_the_confirmation_too(
+    operator: Client, alice: User, charlie: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    url, confirmed = reverse("admin:accounts_workspace_add"), {"memberships-0-confirm_sharing": "on"}
+    refused = operator.post(url, workspace_with(charlie))
+    assert "would read the memory of Default" in refused.content.decode()
+    assert not Workspace.objects.filter(slug="guest").exists()
+    for number, (person, fields) in enumerate([(charlie, {"is_isolated": "on"}), (alice, {})]):
+        operator.post(url, workspace_with(person, slug=f"open{number}", **fields))
+        assert Membership.objects.filter(user=person, workspace__slug=f"open{number}").exists()
+    assert not [record for record in caplog.records if record.levelname == "CRITICAL"]
+    operator.post(url, workspace_with(charlie, **confirmed))
+    assert Membership.objects.filter(user=charlie, workspace__slug="guest").exists()
+    assert "root confirmed for Guest: charlie would read the memory of Default" in caplog.text
+
+
+def test_what_an_operator_confirms_is_logged_as_critical(
+    operator: Client, charlie: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    guest = make_workspace("guest")
+    fields = {"user": charlie.pk, "workspace": guest.pk, "role": "member", "confirm_sharing": "on"}
+    operator.post(reverse("admin:accounts_membership_add"), fields)
+    apart = make_workspace("apart", is_isolated=True)
+    make_member(charlie, apart)
+    form = workspace_with(charlie, name="Apart", slug="apart", confirm_sharing="on")
+    form |= {"memberships-TOTAL_FORMS": "0"}
+    operator.post(reverse("admin:accounts_workspace_change", args=[apart.pk]), form)
+    apart.refresh_from_db()
+    assert not apart.is_isolated
+    said = [record.getMessage() for record in caplog.records if record.levelname == "CRITICAL"]
+    assert [text.split(":")[0] for text in said] == ["root confirmed for Guest", "root confirmed for Apart"]
+
+
+def test_the_role_of_a_member_changes_and_nobody_becomes_somebody_else(
+    operator: Client, alice: User, charlie: User, home: Workspace
+) -> None:
+    membership = Membership.objects.get(user=alice)
+    url = reverse("admin:accounts_membership_change", args=[membership.pk])
+    operator.post(url, {"user": charlie.pk, "workspace": home.pk, "role": "viewer"})
+    form = workspace_with(charlie, name="Default", slug="default")
+    members = {"INITIAL_FORMS": "1", "0-id": str(membership.pk), "0-role": "owner"}
+    form |= {f"memberships-{name}": value for name, value in members.items()}
+    for sent, role in ((None, "viewer"), (form, "owner")):
+        if sent:
+            operator.post(reverse("admin:accounts_workspace_change", args=[home.pk]), sent)
+        found = [(row.user, row.role) for row in Membership.objects.filter(workspace=home)]
+        assert found == [(alice, role)]
+
+
 def test_a_workspace_cannot_join_a_home_of_strangers(operator: Client, charlie: User) -> None:
     apart = make_workspace("apart", is_isolated=True)
     membership = make_member(charlie, apart)

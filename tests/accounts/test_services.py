@@ -11,7 +11,9 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.db import connection
 from django.utils import timezone
+from knox.models import get_digest_token
 
+from crewsite.accounts import services
 from crewsite.accounts.errors import SharingNeedsDecision, TokenRefused
 from crewsite.accounts.models import ApiToken, LoginLink, Membership, Role, User, Workspace
 from crewsite.accounts.services import (
@@ -161,6 +163,20 @@ def test_a_token_that_breaks_a_rule_is_refused_by_its_name(
     token_create(user=alice, name="taken")
     with pytest.raises(TokenRefused, match=reason):
         token_create(**{"user": alice, "name": "ci", **fields})
+    assert ApiToken.objects.count() == 1
+
+
+def test_a_name_that_somebody_faster_took_is_refused_in_words(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def while_another_makes_theirs() -> tuple[str, str]:
+        monkeypatch.undo()
+        token_create(user=alice, name="ci")
+        return get_digest_token()
+
+    monkeypatch.setattr(services, "get_digest_token", while_another_makes_theirs)
+    with pytest.raises(TokenRefused, match="already has a token named 'ci'"):
+        token_create(user=alice, name="ci")
     assert ApiToken.objects.count() == 1
 
 

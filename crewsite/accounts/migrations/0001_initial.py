@@ -89,7 +89,7 @@ class Migration(migrations.Migration):
                 ('workspace', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='accounts.workspace')),
             ],
             options={
-                'abstract': False,
+                'constraints': [models.UniqueConstraint(fields=('user', 'name'), name='accounts_apitoken_name')],
             },
         ),
         migrations.CreateModel(
