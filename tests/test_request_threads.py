@@ -17,11 +17,13 @@ from crewsite.chat import threads as kept_threads
 from crewsite.request_threads import RequestHandler
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from django.db.backends.base.base import BaseDatabaseWrapper
     from django.http import HttpRequest
 
 pytestmark = pytest.mark.django_db(transaction=True)
-begun = threading.Event()
+holding: list[int] = []  # the threads that `hold` has begun on
 held = threading.Event()
 used: list[BaseDatabaseWrapper] = []
 
@@ -33,7 +35,7 @@ def where(request: HttpRequest) -> HttpResponse:
 
 
 def hold(request: HttpRequest) -> HttpResponse:
-    begun.set()
+    holding.append(threading.get_ident())
     held.wait(10)
     return where(request)
 
@@ -49,7 +51,7 @@ urlpatterns = [path("where", where), path("hold", hold), path("awaited", awaited
 @pytest.fixture
 def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(kept_threads, "CONNECTION_AGE_S", 5.0)
-    begun.clear()
+    holding.clear()
     held.clear()
     used.clear()
     with override_settings(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], MIDDLEWARE=[]):
@@ -67,7 +69,7 @@ async def ask(handler: RequestHandler, name: str, *, gone: bool = False) -> str:
         if not asked:
             asked = True
             return {"type": "http.request", "body": b""}
-        while not gone or not begun.is_set():
+        while not gone or not holding:
             await asyncio.sleep(0.01)
         return {"type": "http.disconnect"}
 
@@ -79,12 +81,17 @@ async def ask(handler: RequestHandler, name: str, *, gone: bool = False) -> str:
     return b"".join(said).decode()
 
 
-async def at_rest(handler: RequestHandler, threads: int) -> None:
+async def until(holds: Callable[[], bool]) -> None:
     for _ in range(500):
-        if len(handler._idle) == threads:
+        if holds():
             return
         await asyncio.sleep(0.01)
-    raise AssertionError(f"{len(handler._idle)} threads are idle, not {threads}.")
+    raise AssertionError("It did not come about.")
+
+
+async def at_rest(handler: RequestHandler, threads: int) -> None:
+    """A client may have its answer a moment before the thread rests."""
+    await until(lambda: len(handler._idle) == threads)
 
 
 @pytest.mark.sqlite_only  # a server's connections are not kept
@@ -101,7 +108,7 @@ def test_a_later_request_finds_the_thread_and_the_connection_of_an_earlier_one(h
 def test_a_slow_view_keeps_no_other_request_waiting(handler: Any) -> None:
     async def both() -> tuple[str, str]:
         slow = asyncio.create_task(ask(handler, "hold"))
-        await asyncio.sleep(0.05)
+        await until(lambda: bool(holding))
         quick = await ask(handler, "where")
         held.set()
         return await slow, quick
@@ -113,11 +120,12 @@ def test_a_slow_view_keeps_no_other_request_waiting(handler: Any) -> None:
 def test_the_thread_of_a_client_that_hung_up_rests_once_its_view_is_done(handler: Any) -> None:
     async def hang_up() -> None:
         leaving = asyncio.create_task(ask(handler, "hold", gone=True))
-        await asyncio.sleep(0.1)
-        assert handler._idle == []
+        await until(lambda: bool(holding))
+        assert int((await ask(handler, "where")).split()[0]) not in holding
+        await at_rest(handler, 1)
         held.set()
         await leaving
-        await at_rest(handler, 1)
+        await at_rest(handler, 2)
 
     asyncio.run(hang_up())
 
@@ -131,10 +139,11 @@ def test_no_more_threads_than_meant_stay_after_a_rush(handler: Any, monkeypatch:
 
     async def rush() -> None:
         asked = [asyncio.create_task(ask(handler, "hold")) for _ in range(5)]
-        await asyncio.sleep(0.1)
+        await until(lambda: len(holding) == 5)
+        assert len(set(holding)) == 5
         held.set()
         await asyncio.gather(*asked)
-        await at_rest(handler, 2)
+        await until(lambda: len({thread.ident for thread in threading.enumerate()} & set(holding)) == 2)
 
     asyncio.run(rush())
 
@@ -144,10 +153,6 @@ def test_a_thread_that_ends_closes_its_connection(handler: Any, monkeypatch: pyt
 
     async def one() -> None:
         await ask(handler, "where")
-        for _ in range(500):
-            if used[0].connection is None:
-                return
-            await asyncio.sleep(0.01)
-        raise AssertionError("The connection stays open.")
+        await until(lambda: used[0].connection is None)
 
     asyncio.run(one())

@@ -1,6 +1,5 @@
-"""Who may do what (chapter 13, 13.9), as one table: what each right grants to each kind of caller, and
-which right each operation of a door takes. Doors ask it before they act; the rows themselves are guarded by
-`selectors`.
+"""The right that each operation of the API takes (chapter 13, 13.9), and the role behind a right. The door
+decides by them before a handler runs; AUTHOR and PRIVATE are about a row, so whoever finds it decides.
 """
 
 from __future__ import annotations
@@ -24,39 +23,6 @@ class Right(StrEnum):
     OPERATE = "operate"  # an operator of the site
 
 
-class Caller(StrEnum):
-    OPERATOR = "operator"
-    OWNER = "owner"
-    MEMBER = "member"
-    VIEWER = "viewer"
-    STRANGER = "stranger"
-    ANONYMOUS = "anonymous"
-
-
-class Verdict(StrEnum):
-    """`MISSING`: what somebody may not see looks as if it were not there. `UNKNOWN`: who asks must say so."""
-
-    GRANTED = "granted"
-    FORBIDDEN = "forbidden"
-    MISSING = "missing"
-    UNKNOWN = "unknown"
-
-
-_YES, _NO, _GONE, _WHO = Verdict.GRANTED, Verdict.FORBIDDEN, Verdict.MISSING, Verdict.UNKNOWN
-
-# In the order of `Caller`. AUTHOR and PRIVATE are told for a row of an owner.
-_GRANTS: Final[dict[Right, tuple[Verdict, ...]]] = {
-    #               operator owner  member viewer stranger anonymous
-    Right.PUBLIC:  (_YES,  _YES,  _YES,  _YES,  _YES,  _YES),
-    Right.PERSON:  (_YES,  _YES,  _YES,  _YES,  _YES,  _WHO),
-    Right.PRIVATE: (_GONE, _YES,  _GONE, _GONE, _GONE, _WHO),
-    Right.READ:    (_YES,  _YES,  _YES,  _YES,  _GONE, _WHO),
-    Right.WRITE:   (_YES,  _YES,  _YES,  _NO,   _GONE, _WHO),
-    Right.AUTHOR:  (_YES,  _YES,  _NO,   _NO,   _GONE, _WHO),
-    Right.OWN:     (_YES,  _YES,  _NO,   _NO,   _GONE, _WHO),
-    Right.OPERATE: (_YES,  _NO,   _NO,   _NO,   _NO,   _WHO),
-}  # fmt: skip
-
 # The role in the workspace that a right takes.
 ROLES: Final[dict[Right, Role]] = {
     Right.READ: Role.VIEWER,
@@ -65,73 +31,62 @@ ROLES: Final[dict[Right, Role]] = {
     Right.OWN: Role.OWNER,
 }
 
-# Door, then what is done there. An operation that is not listed is refused to everybody.
-OPERATIONS: Final[dict[str, dict[str, Right]]] = {
-    "api": {
-        "GET /health/live": Right.PUBLIC,
-        "GET /health/ready": Right.PUBLIC,
-        "GET /schema/": Right.PUBLIC,
-        "GET /docs/": Right.PUBLIC,
-        "GET /embeddings/status": Right.READ,
-        "POST /embeddings/install": Right.OPERATE,
-        "POST /embeddings/model": Right.OPERATE,
-        "GET /memory/semantic/": Right.READ,
-        "PUT /memory/semantic/": Right.WRITE,
-        "GET /memory/semantic/{key}": Right.READ,
-        "DELETE /memory/semantic/{key}": Right.AUTHOR,
-        "GET /memory/episodic/": Right.READ,
-        "POST /memory/episodic/": Right.WRITE,
-        "GET /memory/episodic/search": Right.READ,
-        "GET /memory/episodic/{row_id}": Right.READ,
-        "DELETE /memory/episodic/{row_id}": Right.AUTHOR,
-        "GET /memory/preferences": Right.READ,
-        "PUT /memory/preferences": Right.WRITE,
-        "GET /memory/projects": Right.READ,
-        "PUT /memory/projects": Right.WRITE,
-        "GET /memory/history": Right.READ,
-        "GET /memory/search": Right.READ,
-        "GET /memory/as-of": Right.READ,
-        "GET /memory/events": Right.READ,
-        "GET /memory/events/export": Right.OWN,
-        "GET /memory/stats": Right.READ,
-        "GET /memory/context-preview": Right.READ,
-        "GET /memory/settings": Right.OPERATE,
-        "PUT /memory/settings": Right.OPERATE,
-        "GET /memory/{kind}/{row_id}/explain": Right.READ,
-        "POST /memory/{kind}/{row_id}/restore": Right.WRITE,
-        "GET /lessons/": Right.READ,
-        "POST /lessons/": Right.WRITE,
-        "POST /lessons/remove": Right.AUTHOR,
-        "GET /lessons/{row_id}": Right.READ,
-        "PATCH /lessons/{row_id}": Right.WRITE,
-        "DELETE /lessons/{row_id}": Right.AUTHOR,
-        "GET /conversations/": Right.PERSON,
-        "POST /conversations/": Right.WRITE,
-        "GET /conversations/{conversation_id}": Right.PRIVATE,
-        "PATCH /conversations/{conversation_id}": Right.PRIVATE,
-        "DELETE /conversations/{conversation_id}": Right.PRIVATE,
-        "GET /conversations/{conversation_id}/messages/": Right.PRIVATE,
-        "POST /conversations/{conversation_id}/commands": Right.PRIVATE,
-        "POST /conversations/{conversation_id}/turns": Right.PRIVATE,
-        "GET /conversations/{conversation_id}/turns/{turn_id}": Right.PRIVATE,
-        "POST /conversations/{conversation_id}/turns/{turn_id}/answers": Right.PRIVATE,
-        "POST /conversations/{conversation_id}/turns/{turn_id}/stop": Right.PRIVATE,
-        "POST /conversations/{conversation_id}/turns/{turn_id}/retry": Right.PRIVATE,
-        "GET /jobs/": Right.PERSON,
-        "GET /jobs/{job_id}/": Right.READ,
-        "POST /jobs/{job_id}/cancel": Right.OWN,
-        "POST /jobs/{job_id}/retry": Right.OWN,
-        "GET /security/tokens/": Right.PERSON,
-        "POST /security/tokens/": Right.PERSON,
-        "DELETE /security/tokens/{token_key}": Right.PRIVATE,
-    },
+# An operation that is not listed is refused to everybody.
+OPERATIONS: Final[dict[str, Right]] = {
+    "GET /health/live": Right.PUBLIC,
+    "GET /health/ready": Right.PUBLIC,
+    "GET /schema/": Right.PUBLIC,
+    "GET /docs/": Right.PUBLIC,
+    "GET /embeddings/status": Right.READ,
+    "POST /embeddings/install": Right.OPERATE,
+    "POST /embeddings/model": Right.OPERATE,
+    "GET /memory/semantic/": Right.READ,
+    "PUT /memory/semantic/": Right.WRITE,
+    "GET /memory/semantic/{key}": Right.READ,
+    "DELETE /memory/semantic/{key}": Right.AUTHOR,
+    "GET /memory/episodic/": Right.READ,
+    "POST /memory/episodic/": Right.WRITE,
+    "GET /memory/episodic/search": Right.READ,
+    "GET /memory/episodic/{row_id}": Right.READ,
+    "DELETE /memory/episodic/{row_id}": Right.AUTHOR,
+    "GET /memory/preferences": Right.READ,
+    "PUT /memory/preferences": Right.WRITE,
+    "GET /memory/projects": Right.READ,
+    "PUT /memory/projects": Right.WRITE,
+    "GET /memory/history": Right.READ,
+    "GET /memory/search": Right.READ,
+    "GET /memory/as-of": Right.READ,
+    "GET /memory/events": Right.READ,
+    "GET /memory/events/export": Right.OWN,
+    "GET /memory/stats": Right.READ,
+    "GET /memory/context-preview": Right.READ,
+    "GET /memory/settings": Right.OPERATE,
+    "PUT /memory/settings": Right.OPERATE,
+    "GET /memory/{kind}/{row_id}/explain": Right.READ,
+    "POST /memory/{kind}/{row_id}/restore": Right.WRITE,
+    "GET /lessons/": Right.READ,
+    "POST /lessons/": Right.WRITE,
+    "POST /lessons/remove": Right.AUTHOR,
+    "GET /lessons/{row_id}": Right.READ,
+    "PATCH /lessons/{row_id}": Right.WRITE,
+    "DELETE /lessons/{row_id}": Right.AUTHOR,
+    "GET /conversations/": Right.PERSON,
+    "POST /conversations/": Right.WRITE,
+    "GET /conversations/{conversation_id}": Right.PRIVATE,
+    "PATCH /conversations/{conversation_id}": Right.PRIVATE,
+    "DELETE /conversations/{conversation_id}": Right.PRIVATE,
+    "GET /conversations/{conversation_id}/messages/": Right.PRIVATE,
+    "POST /conversations/{conversation_id}/commands": Right.PRIVATE,
+    "POST /conversations/{conversation_id}/turns": Right.PRIVATE,
+    "GET /conversations/{conversation_id}/turns/{turn_id}": Right.PRIVATE,
+    "POST /conversations/{conversation_id}/turns/{turn_id}/answers": Right.PRIVATE,
+    "POST /conversations/{conversation_id}/turns/{turn_id}/stop": Right.PRIVATE,
+    "POST /conversations/{conversation_id}/turns/{turn_id}/retry": Right.PRIVATE,
+    "GET /jobs/": Right.PERSON,
+    "GET /jobs/{job_id}/": Right.READ,
+    "POST /jobs/{job_id}/cancel": Right.OWN,
+    "POST /jobs/{job_id}/retry": Right.OWN,
+    "GET /security/tokens/": Right.PERSON,
+    "POST /security/tokens/": Right.PERSON,
+    "DELETE /security/tokens/{token_key}": Right.PRIVATE,
 }
-
-
-def right_of(door: str, operation: str) -> Right | None:
-    return OPERATIONS.get(door, {}).get(operation)
-
-
-def verdict(right: Right, caller: Caller) -> Verdict:
-    """What somebody of this kind is told. Rows are those of an owner of the workspace."""
-    return _GRANTS[right][list(Caller).index(caller)]

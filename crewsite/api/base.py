@@ -13,7 +13,7 @@ from rest_framework import permissions, serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.views import APIView
 
-from crewsite.accounts.access import ROLES, Right, right_of
+from crewsite.accounts.access import OPERATIONS, ROLES, Right
 from crewsite.accounts.models import ApiToken, Role, User, Workspace
 from crewsite.accounts.selectors import workspace_resolve, workspaces_for
 from crewsite.accounts.tokens import TokenScope
@@ -75,7 +75,7 @@ class CrewView(APIView):
 
     def _admit(self, request: Request) -> None:
         match = request.resolver_match
-        right = right_of("api", operation_of(request.method or "", match.route if match else ""))
+        right = OPERATIONS.get(operation_of(request.method or "", match.route if match else ""))
         if right is None:
             raise ImproperlyConfigured(f"{request.path} has no right in accounts.access.")
         if right == Right.OPERATE and not self.is_operator:
