@@ -56,12 +56,17 @@ def workspace_resolve(
 
 def may_delete(user: User, row: Any) -> bool:
     """Whether a person who may write may also delete this row of a memory home: their own, or any as an owner
-    of the home (chapter 13, 13.9). What was distilled from a conversation belongs to the one who had it.
+    of the home (chapter 13, 13.9).
     """
-    wrote = row.author_id or (row.conversation.owner_id if row.conversation else None)
-    return wrote == user.pk or (
+    return is_of(user, row) or (
         Workspace.objects.for_user(user, at_least=Role.OWNER).filter(pk=row.home_id).exists()
     )
+
+
+def is_of(user: User, row: Any) -> bool:
+    """Whose word a row of a memory home is. What was distilled from a conversation is of who had it."""
+    wrote = row.author_id or (row.conversation.owner_id if row.conversation else None)
+    return bool(wrote == user.pk)
 
 
 def outsiders(workspace: Workspace, *, home: Workspace | None = None) -> list[User]:

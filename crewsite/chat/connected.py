@@ -47,7 +47,7 @@ def _embedder() -> Connected:
 
 def _memory(user: User | Any) -> Connected:
     """Of the homes this person's workspaces read."""
-    homes = {workspace.home.pk for workspace in Workspace.objects.for_user(user)}
+    homes = Workspace.objects.for_user(user).home_ids()
     counts = [
         (Lesson.objects.filter(home__in=homes).count(), "lesson"),
         (SemanticMemory.objects.filter(home__in=homes).count(), "fact"),

@@ -116,7 +116,7 @@ def _found(user: User, query: str, mine: QuerySet[Conversation]) -> list[ListGro
 def _said(user: User, query: str, mine: QuerySet[Conversation]) -> dict[UUID, str]:
     """Conversations in which the words were said, as they stand or in another form, with the place."""
     found: dict[UUID, str] = {}
-    for message in [*_literally(mine, query), *_by_index(user, query)]:
+    for message in [*_literally(mine, query), *_by_index(user, query, mine)]:
         if len(found) < SEARCH_ROWS:
             found.setdefault(message.conversation_id, excerpt(message.content, query))
     return found
@@ -132,9 +132,9 @@ def _literally(mine: QuerySet[Conversation], query: str) -> Iterable[Message]:
     return said.only("conversation_id", "content").order_by("-pk")[: SEARCH_ROWS * 4]
 
 
-def _by_index(user: User, query: str) -> Iterator[Message]:
+def _by_index(user: User, query: str, mine: QuerySet[Conversation]) -> Iterator[Message]:
     """What the search of transcripts finds by its words; nearness alone would find something for anything."""
-    for workspace in Workspace.objects.for_user(user):
+    for workspace in Workspace.objects.for_user(user).filter(pk__in=mine.order_by().values("workspace")):
         found = search_all(
             query=query, workspace=workspace, kinds=(KIND,), limit=SEARCH_ROWS, asker=Asker(user.pk)
         )

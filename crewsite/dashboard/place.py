@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.shortcuts import render
 
 from crewsite.accounts.models import Role, User, Workspace
+from crewsite.accounts.selectors import is_of
 from crewsite.dashboard.workspaces import current_workspace, my_workspaces
 from crewsite.security.origin import Origin, Source, Surface
 
@@ -48,10 +49,8 @@ class Place:
         return self.home.pk in self.owned or self.workspace.pk in self.owned
 
     def may_delete(self, row: Any) -> bool:
-        """A member's own rows; everybody's for an owner of where they are kept."""
-        kept_in = getattr(row, "home_id", None) or row.workspace_id
-        is_mine = getattr(row, "author_id", None) == self.user.pk
-        return self.owns(kept_in) or (self.may_write and is_mine)
+        """`accounts.selectors.may_delete`, for many rows of a memory home without a query for each."""
+        return self.owns(row.home_id) or (self.may_write and is_of(self.user, row))
 
     def require_writing(self) -> None:
         if not self.may_write:

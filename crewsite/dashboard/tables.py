@@ -148,7 +148,7 @@ class FactTable(_Undoable):
     }
 
     def base(self, place: Place) -> QuerySet[Any]:
-        return SemanticMemory.all_objects.in_home(place.home).select_related("home", "author")
+        return SemanticMemory.all_objects.in_home(place.home).select_related("home", "author", "conversation")
 
     def rows(self, place: Place, asked: QueryDict) -> QuerySet[Any]:
         rows = super().rows(place, asked)
@@ -182,7 +182,7 @@ class EpisodeTable(_Undoable):
     choices = {"state": ("State", STATES), "source": ("Source", SOURCES), "order": ("Order", NEWEST)}
 
     def base(self, place: Place) -> QuerySet[Any]:
-        return EpisodicMemory.all_objects.in_home(place.home).select_related("home", "author")
+        return EpisodicMemory.all_objects.in_home(place.home).select_related("home", "author", "conversation")
 
     def search(self, rows: QuerySet[Any], query: str) -> QuerySet[Any]:
         return rows.filter(Q(text__icontains=query) | Q(tags__icontains=query))
@@ -206,7 +206,7 @@ class LessonTable(_Undoable):
     }
 
     def base(self, place: Place) -> QuerySet[Any]:
-        return Lesson.all_objects.in_home(place.home).select_related("home", "author")
+        return Lesson.all_objects.in_home(place.home).select_related("home", "author", "conversation")
 
     def narrowed(self, rows: QuerySet[Any], chosen: dict[str, str]) -> QuerySet[Any]:
         rows = super().narrowed(rows, chosen)

@@ -4,14 +4,18 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from crewsite.chat.connected import connected
 from crewsite.chat.listing import LIST_ROWS, conversation_list, excerpt, surfaces_of
 from crewsite.conversations.branches import branch_leave
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.services import message_append
 from crewsite.security.origin import Surface
-from tests.factories import make_conversation
+from memory.services import semantic_write
+from tests.factories import EXPLICIT, make_conversation, make_member, make_workspace
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -101,3 +105,35 @@ def test_a_conversation_says_where_it_came_from_and_the_list_narrows_to_it(
         assert "Asked by a program" in rows
         assert "Typed on the page" not in rows
     assert "Typed on the page" in client.get("/chat/list/?from=nonsense").content.decode()
+
+
+def test_a_search_and_the_empty_page_ask_no_more_for_workspaces_without_a_conversation(
+    alice: User, home: Workspace
+) -> None:
+    said(alice, home, "Mine", "we eat at the harbour")
+    make_member(alice, make_workspace("guest"))
+
+    def asked() -> list[int]:
+        counts = []
+        for ask in (lambda: titles(conversation_list(alice, "harbour")), lambda: connected(alice)):
+            ask()
+            with CaptureQueriesContext(connection) as queries:
+                ask()
+            counts.append(len(queries))
+        return counts
+
+    before = asked()
+    for number in range(8):
+        make_member(alice, make_workspace(f"guest{number}", is_isolated=number % 2 == 0))
+    assert asked() == before
+    assert titles(conversation_list(alice, "harbour")) == ["Mine"]
+
+
+def test_the_empty_page_counts_the_memory_of_every_home_once(alice: User, home: Workspace) -> None:
+    near, far = make_workspace("near"), make_workspace("far", is_isolated=True)
+    guest = make_workspace("guest", memory_home=far)
+    for workspace in (near, guest):
+        make_member(alice, workspace)
+    for place, key in ((home, "a"), (far, "b"), (make_workspace("other", is_isolated=True), "c")):
+        semantic_write(home=place, key=f"pref.{key}", value="x", origin=EXPLICIT)
+    assert "2 facts" in connected(alice)[-1].text

@@ -232,6 +232,30 @@ def test_a_member_deletes_own_rows_and_an_owner_everybodys(bob: User, alice: Use
     assert post(alice, "row_act", "episodes", theirs.pk, "delete").status_code == 200
 
 
+@pytest.mark.parametrize("tab", ["facts", "episodes", "lessons"])
+def test_a_member_deletes_what_was_distilled_from_their_conversation_and_no_other(
+    bob: User, alice: User, home: Workspace, tab: str
+) -> None:
+    model = {"facts": SemanticMemory, "episodes": EpisodicMemory, "lessons": Lesson}[tab]
+    for number, rule in enumerate(
+        ("Sort the invoices by year.", "Never deploy on Fridays.", "Use tabs in Go.")
+    ):
+        fact(home, f"project.p{number}.name")
+        episode(home, f"Event number {number} of the long list.")
+        lesson(home, rule)
+    mine, theirs, nobodys = model.objects.order_by("pk")
+    model.objects.filter(pk=mine.pk).update(conversation=make_conversation(bob, home))
+    model.objects.filter(pk=theirs.pk).update(conversation=make_conversation(alice, home))
+    client, may = signed_in(bob), []
+    with CaptureQueriesContext(connection) as queries:
+        page = body(client.get(url("memory", tab)))
+    assert not [query for query in queries if 'FROM "conversations_conversation"' in query["sql"]]
+    for row in (mine, theirs, nobodys):
+        may.append(url("row_act", tab, row.pk, "delete") in page)
+        assert post(bob, "row_act", tab, row.pk, "delete").status_code == (200 if row == mine else 403)
+    assert may == [True, False, False]
+
+
 def calls(row: SemanticMemory) -> list[tuple[str, str, dict[str, str]]]:
     """Every writing route of the Memory pages."""
     return [
