@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crewsite.accounts.models import Membership, Role, User, Workspace
+from crewsite.chat.answers import answer_html
 from crewsite.conversations.models import Conversation, Message
 from crewsite.security.origin import Origin, Source, Surface
 
@@ -30,6 +31,6 @@ def make_conversation(owner: User, workspace: Workspace, **fields: Any) -> Conve
 
 def make_message(conversation: Conversation, content: str = "hello", **fields: Any) -> Message:
     seq = conversation.messages.count() + 1
-    return Message.objects.create(
-        **{"conversation": conversation, "seq": seq, "role": Message.Role.USER, "content": content, **fields}
-    )
+    given = {"role": Message.Role.USER, "content": content, "tool_calls": [], **fields}
+    html = answer_html(str(given["content"]), given["tool_calls"])
+    return Message.objects.create(**{"conversation": conversation, "seq": seq, "content_html": html, **given})

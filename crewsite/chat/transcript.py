@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Q
 
-from crewsite.chat.answers import answer_html
 from crewsite.chat.models import Turn
 from crewsite.conversations.branches import Versions, versions_of
 from crewsite.conversations.models import Message
+from crewsite.conversations.rendering import rendered
 from lessons.models import Lesson
 from memory.models import EpisodicMemory, SemanticMemory
 
@@ -151,7 +151,7 @@ def _line(
         problem = problem or answered.error
     return Line(
         message,
-        answer_html(message.content, message.tool_calls),
+        rendered(message.content_html),
         answered,
         cards=[_card(call, gone) for call in _calls(message)],
         problem=problem,

@@ -81,20 +81,24 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     found = get_object_or_404(
         Conversation.objects.for_user(request.user).select_related("workspace"), pk=conversation_id
     )
-    models = model_menu(current=found.model)
-    context = {
-        **list_context(request),
+    lines = {
         "conversation": found,
         "branch": branch_mark(found),
         "transcript": transcript(found, whole="all" in request.GET),
+    }
+    if request.headers.get("X-Fragment"):
+        return render(request, "chat/_lines.html", lines)
+    models = model_menu(current=found.model)
+    context = {
+        **lines,
+        **list_context(request),
         "modes": Conversation.Mode,
         "models": models,
         "picked": found.model,
         "surfaces": surfaces_of(request.user),
         "completions": completions(models),
     }
-    template = "chat/_lines.html" if request.headers.get("X-Fragment") else "chat/conversation.html"
-    return render(request, template, context)
+    return render(request, "chat/conversation.html", context)
 
 
 @require_GET

@@ -8,7 +8,9 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -300,6 +302,27 @@ def test_a_call_is_shown_where_it_happened(talk: Conversation, alice: User) -> N
     page = signed_in(alice).get(reverse("chat:conversation", args=[talk.pk])).content.decode()
     assert html in page
     assert '"at": 6' in unescape(page)
+
+
+def test_the_lines_alone_ask_for_nothing_that_stands_around_them(talk: Conversation, alice: User) -> None:
+    exchange(talk, "q", "an *answer*")
+    client, asked = signed_in(alice), []
+    for headers in ({}, {"X-Fragment": "1"}):
+        client.get(url(talk), headers=headers)
+        with CaptureQueriesContext(connection) as queries:
+            page = client.get(url(talk), headers=headers).content.decode()
+        assert "an <em>answer</em>" in page
+        asked.append(
+            {query["sql"].split("FROM")[1].split('"')[1] for query in queries if "FROM" in query["sql"]}
+        )
+    assert asked[0] - asked[1] >= {"llm_connection"}
+    assert asked[1] <= {
+        "django_session",
+        "accounts_user",
+        "conversations_conversation",
+        "conversations_message",
+        "chat_turn",
+    }
 
 
 def test_a_citation_in_an_answer_is_a_link(talk: Conversation, alice: User) -> None:

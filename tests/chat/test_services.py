@@ -17,6 +17,7 @@ from django_q.models import OrmQ
 from crewsite.chat import branching, services
 from crewsite.chat.interruption import turns_interrupt, turns_reap
 from crewsite.chat.models import Turn, TurnInjection
+from crewsite.chat.payloads import turn_closed_frame
 from crewsite.chat.services import (
     Draft,
     Injection,
@@ -29,6 +30,7 @@ from crewsite.chat.services import (
     turn_stop,
     turns_save,
 )
+from crewsite.chat.transcript import transcript
 from crewsite.conversations import services as conversation_services
 from crewsite.conversations.models import Conversation, Message
 from crewsite.jobs.leases import process_owner
@@ -264,6 +266,28 @@ def test_a_turn_of_a_dead_process_is_interrupted_at_once(conversation: Conversat
     assert answer.finish_reason == "interrupted"
     assert "<strong>an</strong>" in answer.content_html
     assert turns_interrupt() == 0
+
+
+def test_a_turn_closed_without_its_words_shows_those_that_were_saved_with_their_calls(
+    conversation: Conversation,
+) -> None:
+    """As it is closed from another process, or when its own is gone: the socket tells what the page shows."""
+    call = {"id": "c", "name": "learn_add", "state": "done", "at": 6}
+    html = '<p>before</p>\n<div class="call-mark"></div><p>after</p>'
+
+    def saved(key: str) -> Turn:
+        turn = begin(conversation, key=key)
+        turns_save([Draft(turn.pk, "before\n\nafter", tool_calls=[call], first_token_at=None)])
+        return turn
+
+    failed = turn_fail(turn_id=saved("1").pk, text=None, reason="x", retryable=True)
+    assert html in turn_closed_frame(failed)["message"]["html"]
+    lost = saved("2")
+    give_to(lost, "elsewhere:1:x", heartbeat_at=timezone.now() - timedelta(hours=1))
+    assert turns_interrupt() == 1
+    lost.refresh_from_db()
+    assert html in turn_closed_frame(lost)["message"]["html"]
+    assert [line.html.count(html) for line in transcript(conversation).lines if line.html] == [1, 1]
 
 
 def test_a_turn_of_an_earlier_process_with_our_number_is_interrupted(conversation: Conversation) -> None:
