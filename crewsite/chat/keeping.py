@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crewsite.llm.tools import ToolContext
     from memory.intents import Intent
 
+KEPT: Final[dict[str, Any]] = {"lesson": Lesson, "semantic": SemanticMemory, "episodic": EpisodicMemory}
 PREFIXES: Final = {"les": "lesson", "sem": "semantic", "epi": "episodic"}
 NOT_YOURS: Final = (
     "Somebody else had that remembered: only they and the owners of the workspace may forget it."
@@ -158,16 +159,9 @@ def forget(context: ToolContext, candidate: Candidate) -> None:
 
 def find(context: ToolContext, *, kind: str, object_id: int) -> Candidate | None:
     """One live row by kind and id, if it belongs to the home of the conversation's workspace."""
-    home = context.workspace.home
-    row: Lesson | SemanticMemory | EpisodicMemory | None
-    if kind == "lesson":
-        row = Lesson.objects.in_home(home).filter(pk=object_id).first()
-    elif kind == "semantic":
-        row = SemanticMemory.objects.in_home(home).filter(pk=object_id).first()
-    elif kind == "episodic":
-        row = EpisodicMemory.objects.in_home(home).filter(pk=object_id).first()
-    else:
+    if kind not in KEPT:
         return None
+    row = KEPT[kind].objects.in_home(context.workspace.home).filter(pk=object_id).first()
     return _candidate(row) if row is not None else None
 
 

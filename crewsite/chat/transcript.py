@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Q
 
+from crewsite.chat.keeping import KEPT
 from crewsite.chat.models import Turn
 from crewsite.conversations.branches import Versions, versions_of
 from crewsite.conversations.models import Message
 from crewsite.conversations.rendering import rendered
-from lessons.models import Lesson
-from memory.models import EpisodicMemory, SemanticMemory
 
 if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation
 
 TRANSCRIPT_ROWS: Final = 200
-UNDOABLE: Final[dict[str, Any]] = {"lesson": Lesson, "semantic": SemanticMemory, "episodic": EpisodicMemory}
 ENDED_BADLY: Final = (Turn.State.FAILED, Turn.State.CANCELLED)
 QUIET: Final = frozenset({"stopped", "length"})
 ENDINGS: Final = {
@@ -99,7 +97,7 @@ def _calls(message: Message) -> list[dict[str, Any]]:
 
 def _gone_rows(messages: list[Message]) -> set[tuple[str, int]]:
     """What tools of these messages saved and somebody has deleted since: one query for each kind."""
-    saved: dict[str, set[int]] = {kind: set() for kind in UNDOABLE}
+    saved: dict[str, set[int]] = {kind: set() for kind in KEPT}
     for message in messages:
         for call in _calls(message):
             data = call.get("data") or {}
@@ -108,7 +106,7 @@ def _gone_rows(messages: list[Message]) -> set[tuple[str, int]]:
     gone: set[tuple[str, int]] = set()
     for kind, ids in saved.items():
         if ids:
-            live = UNDOABLE[kind].objects.filter(pk__in=ids).values_list("pk", flat=True)
+            live = KEPT[kind].objects.filter(pk__in=ids).values_list("pk", flat=True)
             gone |= {(kind, object_id) for object_id in ids.difference(live)}
     return gone
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crewsite.conversations.indexing import speaker_of
 from crewsite.conversations.models import Message
-from crewsite.security.redaction import redact
+from crewsite.security.redaction import redact, redact_all
 
 if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation
@@ -54,25 +54,13 @@ def _fields(message: Message) -> dict[str, Any]:
         "role": message.role,
         "author": speaker_of(message),
         "content": redact(message.content).text,
-        "tool_calls": [_redacted(call) for call in _calls(message)],
+        "tool_calls": redact_all(_calls(message)),
         "attachments": message.attachments,
         "usage": message.usage,
         "finish_reason": message.finish_reason,
         "private": message.private,
         "created_at": message.created_at.isoformat(),
     }
-
-
-def _redacted(value: Any) -> Any:
-    match value:
-        case str():
-            return redact(value).text
-        case dict():
-            return {name: _redacted(item) for name, item in value.items()}
-        case list():
-            return [_redacted(item) for item in value]
-        case _:
-            return value
 
 
 def _name(message: Message) -> str:

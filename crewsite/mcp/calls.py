@@ -19,7 +19,7 @@ from crewsite.mcp.catalogue import ToolSpec, all_tools, denied, tools_for
 from crewsite.mcp.constants import ERROR_OUTCOMES, NOTE_MAX_CHARS
 from crewsite.mcp.models import ToolCall
 from crewsite.mcp.schema import WrongArguments
-from crewsite.security.redaction import redact
+from crewsite.security.redaction import redact, redact_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,20 +107,9 @@ def _from_result(result: ToolResult) -> Answer:
     return Answer(
         text=shortened(redact(result.text).text),
         outcome=Outcome.REFUSED if said in ERROR_OUTCOMES else Outcome.OK,
-        data=redacted(result.data),
+        data=redact_all(result.data),  # models read structured content too
         note=str(result.data.get("code") or said) if said in ERROR_OUTCOMES else "",
     )
-
-
-def redacted(value: Any) -> Any:
-    """The same with every text redacted; models read structured content too."""
-    if isinstance(value, str):
-        return redact(value).text
-    if isinstance(value, dict):
-        return {name: redacted(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [redacted(item) for item in value]
-    return value
 
 
 def call_record(*, caller: Caller, tool: str, answer: Answer, duration_ms: int) -> None:

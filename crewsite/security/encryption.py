@@ -3,9 +3,7 @@ Which values are secret is each table's own matter."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,9 +11,9 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from crewsite.settings.keys import key_kept
 
+if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
 
 VERSION: Final = "f1"  # chapter 13.11: `f1:<key id>:<token>`
@@ -61,23 +59,13 @@ def encryption_keys() -> tuple[str, ...]:
     """The first encrypts, all decrypt: of the environment, else of this home's key file, made at first
     use."""
     configured = tuple(settings.CREW_ENCRYPTION_KEYS)
-    return configured or _file_keys(settings.CREW_HOME / "keys" / "encryption.keys")
+    return configured or tuple(key_kept(settings.CREW_HOME / "keys" / "encryption.keys", _new_key).split())
 
 
-def _file_keys(path: Path) -> tuple[str, ...]:
+def _new_key() -> str:
     from cryptography.fernet import Fernet
 
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not path.exists():
-        # Written whole under another name and linked into place: of two first uses one wins, and none reads
-        # half a key.
-        draft = path.with_name(f"encryption.keys.{os.getpid()}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(Fernet.generate_key().decode() + "\n")
-        with contextlib.suppress(FileExistsError):
-            os.link(draft, path)
-        draft.unlink()
-    return tuple(line.strip() for line in path.read_text().splitlines() if line.strip())
+    return Fernet.generate_key().decode()
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from crewsite.security.constants import (
     ENCODED_RUN_CHARS,
@@ -56,6 +56,19 @@ def redact(text: str) -> Redacted:
         counts.update(item.family for item in replacements)
         text = _replaced(text, replacements)
     return Redacted(text, dict(counts))
+
+
+def redact_all(value: Any) -> Any:
+    """What JSON can say, with every text in it redacted."""
+    match value:
+        case str():
+            return redact(value).text
+        case dict():
+            return {name: redact_all(item) for name, item in value.items()}
+        case list() | tuple():
+            return [redact_all(item) for item in value]
+        case _:
+            return value
 
 
 def credential_families(text: str) -> tuple[str, ...]:

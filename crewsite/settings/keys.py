@@ -1,13 +1,17 @@
-"""The site's secret key: from the environment, or made once and kept in `CREW_HOME/keys/`."""
+"""The secret key of the site, from the environment or made once, and how a key is kept in a file."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crewsite.settings.env import env_str
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 KEY_BYTES = 48
 
@@ -23,15 +27,19 @@ def secret_key(home: Path, *, required: bool) -> str:
         return configured
     if required:
         return ""
-    path = home / "keys" / "secret.key"
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
+    return key_kept(home / "keys" / "secret.key", lambda: secrets.token_urlsafe(KEY_BYTES))
+
+
+def key_kept(path: Path, make: Callable[[], str]) -> str:
+    """The text of a key file, which only this account reads; made at first use."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
-        # Written whole under another name and linked into place: of two first starts one wins, and none
-        # reads half a key.
-        draft = path.with_name(f"secret.key.{os.getpid()}")
+        # Written whole under another name and linked into place: of two first uses one wins, and none reads
+        # half a key.
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(KEY_BYTES))
+            file.write(make())
         with contextlib.suppress(FileExistsError):
             os.link(draft, path)
         draft.unlink()
