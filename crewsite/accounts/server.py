@@ -18,6 +18,8 @@ CONNECT_S: Final = 5.0
 READ_S: Final = 60.0
 PAGE_ROWS: Final = 200  # the API's largest page
 API: Final = "/api/v1"
+# Sent with a token: a person asked for this very write, so it counts as that person's word.
+EXPLICIT_HEADER: Final = "X-Crew-Explicit"
 HOW_TO_ENTER: Final = (
     "Make one there with: crew token create --name NAME, and give it by --token or CREW_TOKEN."
 )
@@ -33,7 +35,9 @@ class Server:
 
     @property
     def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        """Whoever types a command is a person, there as here."""
+        entry = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return {**entry, EXPLICIT_HEADER: "true"}
 
 
 class Refusal(Exception):

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from crewsite.accounts.access import OPERATIONS, ROLES, Right
 from crewsite.accounts.models import ApiToken, Role, User, Workspace
 from crewsite.accounts.selectors import workspace_resolve, workspaces_for
+from crewsite.accounts.server import EXPLICIT_HEADER
 from crewsite.accounts.tokens import TokenScope
 from crewsite.api import idempotency, throttling
 from crewsite.api.errors import MEDIA_TYPE, LengthRequired, TooLarge
@@ -107,8 +108,10 @@ class CrewView(APIView):
 
     @property
     def origin(self) -> Origin:
-        """A session is a person at a page; a token is a program acting for one."""
-        source = Source.API if self.token else Source.USER_EXPLICIT
+        """A session is a person at a page; a token is a program acting for one, unless it says that the
+        person asked for this very write."""
+        is_said = self.token is None or self.request.headers.get(EXPLICIT_HEADER, "").lower() == "true"
+        source = Source.USER_EXPLICIT if is_said else Source.API
         return Origin(source=source, surface=Surface.API, actor=self.person.get_username())
 
     def query(self, kind: type[StrictSerializer]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import Resolver404, resolve
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
@@ -149,7 +150,16 @@ def field_errors(data: Any, name: str = "") -> dict[str, list[str]]:
 @csrf_exempt
 def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Whatever no route of the API answers."""
-    return _json(HTTPStatus.NOT_FOUND, code="not_found", detail=f"There is nothing at {request.path}.")
+    other = request.path.removesuffix("/") if request.path.endswith("/") else f"{request.path}/"
+    hint = f" There is {other}, though." if _answers(other) else ""
+    return _json(HTTPStatus.NOT_FOUND, code="not_found", detail=f"There is nothing at {request.path}.{hint}")
+
+
+def _answers(path: str) -> bool:
+    try:
+        return resolve(path).func is not api_not_found
+    except Resolver404:
+        return False
 
 
 def store_problem(refusal: MaintenanceInProgress | StoreUnavailable) -> HttpResponse:

@@ -5,13 +5,16 @@ of keys and versions.
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, Final
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
+from crewsite.accounts.server import EXPLICIT_HEADER
 from crewsite.api.constants import IDEMPOTENCY_KEY_MAX_CHARS
+
+WRITES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class CrewTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -35,6 +38,8 @@ class CrewSchema(AutoSchema):
         parameters: list[Any] = list(super().get_override_parameters())
         if self.method == "POST" and getattr(self.view, "takes_key", True):
             parameters.append(_IDEMPOTENCY_KEY)
+        if self.method in WRITES and ("/memory/" in self.path or "/lessons/" in self.path):
+            parameters.append(_EXPLICIT)
         if self.method in getattr(self.view, "has_versions", ()):
             parameters += [_IF_NONE_MATCH] if self.method == "GET" else [_IF_MATCH]
         return parameters
@@ -52,6 +57,11 @@ _IDEMPOTENCY_KEY = _header(
     minLength=1,
     maxLength=IDEMPOTENCY_KEY_MAX_CHARS,
     pattern=rf"^[!-~]{{1,{IDEMPOTENCY_KEY_MAX_CHARS}}}$",
+)
+_EXPLICIT = _header(
+    EXPLICIT_HEADER,
+    "A person asked for this very write: it counts as their word, as at a page, and not as a program's.",
+    enum=["true", "false"],
 )
 _TAG = r'^(\*|"[0-9a-f]{32}")$'
 _IF_MATCH = _header("If-Match", "The ETag of what is being changed; 412 when it has changed.", pattern=_TAG)

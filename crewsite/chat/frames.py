@@ -141,7 +141,7 @@ def _send(raw: dict[str, Any]) -> Send:
 
 def _text(raw: dict[str, Any]) -> str:
     text = raw.get("text")
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or not clean(text).strip():
         raise BadFrame("empty", "The text is empty.")
     if len(text) > MESSAGE_MAX_CHARS:
         raise BadFrame(

@@ -4,7 +4,7 @@ the rows right, whoever calls them and however often."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from crewsite.accounts.models import User
+
+
+CUT_SHORT: Final = ("length", "content_filter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +195,17 @@ def turn_finish(
     usage: dict[str, Any] | None = None,
     first_token_at: datetime | None = None,
 ) -> Turn:
-    """Running to done: the whole answer, rendered once. `length`: the model had no room left for the rest."""
+    """Running to done: the whole answer, rendered once. `length`: the model had no room left for the rest;
+    `content_filter`: its provider kept it back."""
     usage = usage or {}
+    ended = usage.get("finish_reason")
     return _close(
         turn_id,
         Turn.State.DONE,
         text=text,
         tool_calls=tool_calls,
         usage=usage,
-        finish_reason="length" if usage.get("finish_reason") == "length" else "stop",
+        finish_reason=ended if ended in CUT_SHORT else "stop",
         first_token_at=first_token_at,
     )
 

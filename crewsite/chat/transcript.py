@@ -25,6 +25,7 @@ ENDINGS: Final = {
     "stopped": "Stopped.",
     "interrupted": "Interrupted: the server went away during this answer.",
     "length": "Cut off: the model reached the longest answer it may give.",
+    "content_filter": "Broken off: the model's provider kept the rest back.",
 }
 SHOWN_ROLES: Final = (Message.Role.USER, Message.Role.ASSISTANT, Message.Role.SYSTEM)
 

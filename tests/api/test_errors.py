@@ -85,6 +85,18 @@ def test_other_media_types_methods_and_paths_are_refused(caller: Caller) -> None
     check_problem(owner.get("/api/v1/conversations/no-uuid/messages/"), 404, "not_found")
 
 
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [("/api/v1/lessons", "/api/v1/lessons/"), ("/api/v1/memory/events/", "/api/v1/memory/events")],
+)
+def test_a_path_that_lacks_a_slash_or_has_one_too_many_names_the_right_one(
+    client: Client, path: str, other: str
+) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == f"There is nothing at {path}. There is {other}, though."
+
+
 def test_a_body_over_the_limit_is_refused_before_it_is_parsed(caller: Caller, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     answer = caller("owner").post("/api/v1/lessons/", {"rule": "x" * 200}, format="json")

@@ -52,6 +52,7 @@ def test_a_message_of_100_000_characters_passes_and_one_more_does_not() -> None:
         ({"type": "send", "client_key": "\ud800", "text": "x"}, "bad_client_key"),
         ({"type": "send", "client_key": "k", "text": "  \n"}, "empty"),
         ({"type": "send", "client_key": "k", "text": 5}, "empty"),
+        ({"type": "send", "client_key": "k", "text": "\x00 \ud800"}, "empty"),
         ({"type": "send", "client_key": "k", "text": "x", "attachments": "y"}, "bad_attachments"),
         ({"type": "stop", "turn": "1"}, "bad_turn"),
         ({"type": "stop"}, "bad_turn"),

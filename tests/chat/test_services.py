@@ -334,11 +334,15 @@ def test_a_failure_without_a_text_keeps_what_was_saved_last(conversation: Conver
     assert conversation.messages.get(role=Message.Role.ASSISTANT).content == "half **an** answer"
 
 
-def test_an_answer_without_room_for_the_rest_says_so(conversation: Conversation) -> None:
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("length", "length"), ("content_filter", "content_filter"), ("stop", "stop"), ("tool_call", "stop")],
+)
+def test_an_answer_that_was_cut_short_says_so(conversation: Conversation, reason: str, told: str) -> None:
     turn = begin(conversation)
-    done = turn_finish(turn_id=turn.pk, text="half", usage={"finish_reason": "length"})
+    done = turn_finish(turn_id=turn.pk, text="half", usage={"finish_reason": reason})
     assert done.assistant_message is not None
-    assert done.assistant_message.finish_reason == "length"
+    assert done.assistant_message.finish_reason == told
 
 
 def test_our_own_turns_are_never_interrupted(conversation: Conversation) -> None:

@@ -149,6 +149,16 @@ def test_memory_is_written_refused_and_restored(over_api: Callable[..., Told]) -
     assert over_api("memory", "restore", "epi:2").stdout.startswith("restored epi:2")
 
 
+def test_what_a_person_said_is_changed_from_elsewhere_too(over_api: Callable[..., Told], site: Site) -> None:
+    """Whoever types the command is the same person."""
+    for value in ("emacs", "kakoune"):
+        told = over_api("memory", "remember", value, "--key", "pref.other_editor")
+        assert told.returncode == 0, told.stderr
+    taught = json.loads(over_api("learn", "add", "label every crate", "--json").stdout)
+    shown = json.loads(over_api("memory", "show", taught["citation"], "--json").stdout)
+    assert shown["source"] == "user_explicit"
+
+
 def test_lessons_are_taught_refused_removed_and_restored(over_api: Callable[..., Told]) -> None:
     taught = json.loads(over_api("learn", "add", "never deploy on friday", "--json").stdout)
     assert (taught["outcome"], taught["rule"]) == ("inserted", "never deploy on friday")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DONE: Final = "data: [DONE]\n\n"
 PING: Final = ": ping\n\n"
-FINISH: Final = {"length": "length"}  # all else ended as it should, or was stopped by somebody
+FINISH: Final = frozenset({"length", "content_filter"})  # all else ended as it should, or was stopped
 
 
 def completion(turn: Turn, closed: Frame) -> dict[str, Any]:
@@ -82,7 +82,8 @@ def _chunk(turn: Turn, delta: dict[str, str], *, finish: str | None = None) -> d
 
 
 def _finish(closed: Frame) -> str:
-    return FINISH.get(closed.get("finish_reason", ""), "stop")
+    ended = str(closed.get("finish_reason", ""))
+    return ended if ended in FINISH else "stop"
 
 
 def _usage(closed: Frame) -> dict[str, int]:

@@ -35,16 +35,16 @@ CONVERSATION = "X-Crew-Conversation"
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
-def _answering(method: str) -> Callable[[View], View]:
-    """The method a view answers, and every refusal in OpenAI's shape. A token is no cookie, so no page of
-    another site can make a browser send it."""
+def _answering(method: str = "") -> Callable[[View], View]:
+    """The method a view answers, any if none is named, and every refusal in OpenAI's shape. A token is no
+    cookie, so no page of another site can make a browser send it."""
 
     def wrap(view: View) -> View:
         @csrf_exempt
         @wraps(view)
         async def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             try:
-                if request.method != method:
+                if method and request.method != method:
                     raise OpenAIError(405, f"Send {method}.", code="method_not_allowed")
                 return await view(request, *args, **kwargs)
             except OpenAIError as error:
@@ -101,7 +101,7 @@ async def chat_completions(request: HttpRequest) -> HttpResponseBase:
     return answer
 
 
-@_answering("GET")
+@_answering()
 async def nowhere(request: HttpRequest, rest: str = "") -> HttpResponseBase:
     raise OpenAIError(404, f"There is nothing at {request.path}.", code="not_found")
 

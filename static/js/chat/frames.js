@@ -15,6 +15,7 @@ const ENDED = {
   stopped: "Stopped.",
   interrupted: "Interrupted: the server went away during this answer.",
   length: "Cut off: the model reached the longest answer it may give.",
+  content_filter: "Broken off: the model's provider kept the rest back.",
 };
 const AGAIN = new Set(["stopped", "interrupted"]);
 const QUIET = new Set(["stopped", "length"]); // what went as it was told to is no alarm
