@@ -18,7 +18,7 @@ from memory.models import (
     VersionedDocument,
 )
 from memory.results import Lineage, RestoreResult, RowRef, Standing
-from memory.rules import render_value
+from memory.rules import value_words
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -153,7 +153,7 @@ class SemanticLayer(RowLayer):
         return f"{self.prefix}:{row.pk}" if row.is_deleted else f"{self.prefix}:{row.key}"
 
     def text(self, row: Any) -> str:
-        return f"{row.key}: {render_value(row.value)}"
+        return f"{row.key}: {value_words(row.value)}"
 
     def lineage(self, row: Any) -> Lineage:
         after = SemanticMemory.all_objects.filter(pk=row.superseded_by_id)

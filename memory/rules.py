@@ -143,6 +143,18 @@ def parse_value(value: Any) -> Any:
     return parsed
 
 
+def value_words(value: Json) -> str:
+    """A value as people read it: `Tuesday, Thursday` and `uptime 99.9 % · hours 24/7`."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and value:
+        return " · ".join(f"{key} {value_words(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple) and value:
+        between = "; " if any(isinstance(item, dict | list | tuple) for item in value) else ", "
+        return between.join(map(value_words, value))
+    return json.dumps(value)
+
+
 def render_value(value: Json) -> str:
     """A value as words, for the index, for screening and for quoting:
     lists and objects flattened, keys kept.

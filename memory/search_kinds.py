@@ -8,7 +8,7 @@ from crewsite.search.collections import collection_name
 from crewsite.search.kinds import Asker, Reader, RecallHit
 from memory.models import EpisodicMemory, SemanticMemory
 from memory.nearness import worth_telling
-from memory.rules import render_value
+from memory.rules import value_words
 from memory.selectors import episodic_search, semantic_search
 from memory.services.semantic import index_text
 
@@ -43,7 +43,7 @@ class SemanticKind:
             kind=self.name,
             object_id=hit.row.pk,
             citation=hit.citation,
-            text=f"{hit.row.key}: {render_value(hit.row.value)}",
+            text=f"{hit.row.key}: {value_words(hit.row.value)}",
             at=hit.row.valid_from,
             score=hit.score,
             legs=hit.legs,

@@ -40,6 +40,7 @@ def events(request: HttpRequest, place: Place) -> HttpResponse:
         "is_first": not before,
         "asked": urlencode(asked),
         "chosen": filters_of(request.GET),
+        "is_filtered": set(asked) - {"q"},
         "kinds": MemoryEvent.Event.values,
         "layers": layer_choices(),
         "sources": Source.choices,

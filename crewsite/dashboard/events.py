@@ -20,6 +20,7 @@ from crewsite.security.text import clean
 from memory.constants import OWN_LAYERS
 from memory.documents import DiffLine, line_diff
 from memory.models import SemanticMemory
+from memory.rules import parse_value, value_words
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -61,9 +62,12 @@ class EventLine:
         return line_diff(old, new) if old != new else ()
 
     @property
+    def peek(self) -> str:
+        return " · ".join(readable(self.event.new_value or self.event.old_value).splitlines())
+
+    @property
     def tone(self) -> str:
-        tones = {"create": "good", "restore": "good", "refused": "bad", "injection_blocked": "bad"}
-        return tones.get(self.event.event, "")
+        return "bad" if self.event.event in {"refused", "injection_blocked"} else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +156,11 @@ def events_json(events: MemoryEventQuerySet) -> str:
 
 
 def readable(text: str) -> str:
-    """A stored value for people: JSON objects one entry a line, so that a diff shows which one changed."""
-    if not text.startswith(("{", "[")):
-        return text
-    try:
-        return json.dumps(json.loads(text), indent=1, ensure_ascii=False)
-    except ValueError:
-        return text
+    """A stored value for people; JSON objects one entry a line, so that a diff shows which one changed."""
+    value = parse_value(text) if text.startswith(("{", "[")) else text
+    if isinstance(value, dict):
+        return "\n".join(f"{key} {value_words(item)}" for key, item in value.items())
+    return value_words(value)
 
 
 def _cell(value: Any) -> str:

@@ -12,11 +12,10 @@ from django.urls import reverse
 
 from crewsite.conversations.models import Conversation
 from crewsite.dashboard.graph_similar import SIMILAR_SHOWN_FROM, similar_pairs
-from crewsite.dashboard.tables import value_text
 from lessons.models import Lesson
 from memory.constants import MIN_QUOTED_CHARS
 from memory.models import EpisodicMemory, SemanticMemory
-from memory.rules import render_value
+from memory.rules import render_value, value_words
 from memory.services.retire import quotes
 
 if TYPE_CHECKING:
@@ -207,7 +206,7 @@ def _prefix_node(prefix: str, hidden: int) -> Node:
 
 def _fact_node(row: SemanticMemory) -> Node:
     return Node(
-        f"f{row.pk}", "fact", _short(f"{row.key}: {value_text(row.value)}"), _row_link("fact", row.pk)
+        f"f{row.pk}", "fact", _short(f"{row.key}: {value_words(row.value)}"), _row_link("fact", row.pk)
     )
 
 
@@ -262,7 +261,7 @@ def _past(rows: _Rows, *, room: int) -> tuple[list[Node], list[Edge]]:
         ids: Iterable[int] = [row.pk for row in drawn]
         manager: Any = model.all_objects
         for row in manager.filter(superseded_by__in=ids, is_deleted=True).order_by("-deleted_at")[:room]:
-            label = row.rule if letter == "l" else f"{row.key}: {value_text(row.value)}"
+            label = row.rule if letter == "l" else f"{row.key}: {value_words(row.value)}"
             nodes.append(Node(f"{letter}{row.pk}", "past", _short(label), _row_link(tab, row.pk)))
             edges.append(Edge(f"{letter}{row.superseded_by_id}", f"{letter}{row.pk}", "supersedes"))
     return nodes[:room], edges

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -42,47 +43,14 @@ def memory_home(request: HttpRequest) -> HttpResponse:
 @require_GET
 @in_place
 def memory(request: HttpRequest, place: Place, tab: str) -> HttpResponse:
-    table = _table(tab)
-    shown = _shown(place, table, request.GET)
-    asked = {name: value for name, value in request.GET.items() if value and name != "page"}
-    context: dict[str, Any] = {
-        "table": table,
-        "tables": list(TABLES.values()),
-        "shown": shown,
-        "lines": [table.line(place, row) for row in shown.object_list],
-        "filters": table.filters(request.GET),
-        "query": query_of(request.GET),
-        "prefix": prefix_of(request.GET) if table.tab == "facts" else "",
-        "asked": urlencode(asked),
-        "can_add": place.may_write and table.can_add,
-    }
-    # A document is added only while there is none; later it is edited.
-    if table.tab in {"preferences", "projects"} and shown.paginator.count:
-        context["can_add"] = False
-    context["is_document"] = table.tab in {"preferences", "projects"}
-    return page(
-        request, place, "dashboard/_rows.html" if is_fragment(request) else "dashboard/memory.html", context
-    )
+    return _memory_page(request, place, _table(tab))
 
 
 @require_GET
 @in_place
 def row_story(request: HttpRequest, place: Place, tab: str, pk: int) -> HttpResponse:
     """Explained: in the drawer, or as a page of its own for a link from elsewhere."""
-    table, row = _row(place, tab, pk)
-    layer = layer_of(table.layer)
-    if layer is None:
-        raise Http404
-    told = memory_explain(layer=layer, row=row, viewer=place.user)
-    before = told.replaces[0].text if told.replaces else ""
-    context = {
-        "table": table,
-        "line": table.line(place, row),
-        "told": told,
-        "injections": _last_in_each(told.injections),
-        "diff": line_diff(before, told.text) if before else (),
-    }
-    return page(request, place, f"dashboard/{'_story' if is_fragment(request) else 'story'}.html", context)
+    return _story_page(request, place, *_row(place, tab, pk))
 
 
 @require_GET
@@ -108,6 +76,8 @@ def row_of_citation(request: HttpRequest, place: Place, citation: str) -> HttpRe
 @in_place
 def row_line(request: HttpRequest, place: Place, tab: str, pk: int) -> HttpResponse:
     table, row = _row(place, tab, pk)
+    if not is_fragment(request):
+        return redirect("dashboard:row", tab=tab, pk=pk)
     return page(request, place, "dashboard/_row.html", {"line": table.line(place, row)})
 
 
@@ -151,25 +121,89 @@ def row_act(request: HttpRequest, place: Place, tab: str, pk: int, action: str) 
     raise Http404
 
 
+def _memory_page(
+    request: HttpRequest,
+    place: Place,
+    table: Table,
+    *,
+    form: dict[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The tab; with `form` its form for a new row is open."""
+    shown = _shown(place, table, request.GET)
+    asked = {name: value for name, value in request.GET.items() if value and name != "page"}
+    context: dict[str, Any] = {
+        "table": table,
+        "tables": list(TABLES.values()),
+        "shown": shown,
+        "lines": [table.line(place, row) for row in shown.object_list],
+        "filters": table.filters(request.GET),
+        "query": query_of(request.GET),
+        "prefix": prefix_of(request.GET) if table.tab == "facts" else "",
+        "asked": urlencode(asked),
+        "is_filtered": set(asked) - {"q"},
+        "can_add": place.may_write and table.can_add,
+    }
+    # A document is added only while there is none; later it is edited.
+    if table.tab in {"preferences", "projects"} and shown.paginator.count:
+        context["can_add"] = False
+    context["is_document"] = table.tab in {"preferences", "projects"}
+    template = "dashboard/_rows.html" if is_fragment(request) else "dashboard/memory.html"
+    return page(request, place, template, context | (form or {}), status=status)
+
+
+def _story_page(
+    request: HttpRequest,
+    place: Place,
+    table: Table,
+    row: Any,
+    *,
+    form: dict[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The row and its story; with `form` the row's form is open."""
+    layer = layer_of(table.layer)
+    if layer is None:
+        raise Http404
+    told = memory_explain(layer=layer, row=row, viewer=place.user)
+    before = told.replaces[0].text if told.replaces else ""
+    context = {
+        "table": table,
+        "line": table.line(place, row),
+        "told": told,
+        "injections": _last_in_each(told.injections),
+        "diff": line_diff(before, told.text) if before else (),
+    }
+    template = f"dashboard/{'_story' if is_fragment(request) else 'story'}.html"
+    return page(request, place, template, context | (form or {}), status=status)
+
+
 def _edit(request: HttpRequest, place: Place, table: Table, row: Any) -> HttpResponse:
-    context = {"table": table, "row": row, "message": ""}
+    form: dict[str, Any] = {"table": table, "row": row, "message": "", "form_url": request.path}
     if request.method == "POST":
         outcome = SAVES[table.tab](place, row, request.POST.dict())
         if outcome.ok:
             return _answer(request, place, table, row, outcome)
-        context["message"] = outcome.message
-    context["fields"] = FORMS[table.tab](row, request.POST.dict())
-    status = REFUSED if context["message"] else 200
-    return page(request, place, "dashboard/_row_form.html", context, status=status)
+        form["message"] = outcome.message
+    form["fields"] = FORMS[table.tab](row, request.POST.dict())
+    status = REFUSED if form["message"] else 200
+    if is_fragment(request):
+        return page(request, place, "dashboard/_row_form.html", form, status=status)
+    if row is None:
+        return _memory_page(request, place, table, form=form, status=status)
+    return _story_page(request, place, table, row, form=form, status=status)
 
 
 def _answer(request: HttpRequest, place: Place, table: Table, row: Any, outcome: Outcome) -> HttpResponse:
     """The row as it stands now, with what was done and the button that takes it back; on a table's page also
-    how many rows it has now."""
+    how many rows it has now. Without the script, its page."""
     stands = outcome.row or table.base(place).filter(pk=row.pk).first() or row
+    if not is_fragment(request):
+        messages.add_message(request, messages.SUCCESS if outcome.ok else messages.WARNING, outcome.message)
+        return redirect("dashboard:row", tab=table.tab, pk=stands.pk)
     context = {"line": table.line(place, stands), "outcome": outcome}
     shows = urlsplit(request.headers.get("HX-Current-URL", ""))
-    if shows.path == reverse("dashboard:memory", args=[table.tab]):
+    if shows.path.removesuffix("new/") == reverse("dashboard:memory", args=[table.tab]):
         context["shown"] = _shown(place, table, QueryDict(shows.query))
     return page(request, place, "dashboard/_row.html", context, status=200 if outcome.ok else REFUSED)
 

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from crewsite.dashboard.place import Place
 
 ITEMS_A_PAGE: Final = 20
-# What each button does, in the words of the kind.
+# The two buttons, in the words of the kind.
 ACCEPT_WORDS: Final[dict[str, str]] = {
-    ReviewItem.Kind.POSSIBLY_SUPERSEDES: "The newer one replaces the older one",
-    ReviewItem.Kind.REFUSED_EXPLICIT: "Store it although screening refused it",
-    ReviewItem.Kind.PROPOSED_LESSON: "Teach it",
+    ReviewItem.Kind.POSSIBLY_SUPERSEDES: "Replace the old one",
+    ReviewItem.Kind.REFUSED_EXPLICIT: "Store anyway",
+    ReviewItem.Kind.PROPOSED_LESSON: "Teach",
 }
 REJECT_WORDS: Final[dict[str, str]] = {
-    ReviewItem.Kind.POSSIBLY_SUPERSEDES: "Both stand",
-    ReviewItem.Kind.REFUSED_EXPLICIT: "Leave it out",
-    ReviewItem.Kind.PROPOSED_LESSON: "Do not teach it",
+    ReviewItem.Kind.POSSIBLY_SUPERSEDES: "Keep both",
+    ReviewItem.Kind.REFUSED_EXPLICIT: "Leave out",
+    ReviewItem.Kind.PROPOSED_LESSON: "Don't teach",
 }
 
 

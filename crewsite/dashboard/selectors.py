@@ -10,11 +10,11 @@ from django.db.models import Count, Q
 from crewsite.accounts.jobs import jobs_for
 from crewsite.dashboard.events import EventLine
 from crewsite.dashboard.reviews import reviews_open
-from crewsite.dashboard.tables import value_text
 from crewsite.jobs.models import Job
 from crewsite.security.models import MemoryEvent
 from lessons.models import Lesson
 from memory.models import EpisodicMemory, SemanticMemory
+from memory.rules import value_words
 
 if TYPE_CHECKING:
     from crewsite.dashboard.place import Place
@@ -73,7 +73,7 @@ def learned_lately(place: Place, *, limit: int = LATEST) -> Learned:
     return Learned(
         lessons=list(lessons.order_by("-created_at")[:limit]),
         lesson_count=lessons.count(),
-        facts=[Fact(row, value_text(row.value)) for row in facts.order_by("-updated_at")[:limit]],
+        facts=[Fact(row, value_words(row.value)) for row in facts.order_by("-updated_at")[:limit]],
         fact_count=facts.count(),
         episodes=list(episodes.order_by("-created_at")[:limit]),
         episode_count=episodes.count(),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from django.db.models import Q, QuerySet
 
+from crewsite.conversations.rendering import render_markdown
 from crewsite.security.origin import Source
 from crewsite.security.text import clean
 from lessons.models import Lesson
@@ -19,9 +20,11 @@ from memory.models import (
     SemanticMemory,
     VersionedDocument,
 )
+from memory.rules import value_words
 
 if TYPE_CHECKING:
     from django.http import QueryDict
+    from django.utils.safestring import SafeString
 
     from crewsite.dashboard.place import Place
 
@@ -41,11 +44,16 @@ class Line:
     text: str
     head: str = ""
     note: str = ""
+    is_markdown: bool = False
     tags: tuple[str, ...] = ()
     state: str = ""
     can_edit: bool = False
     can_delete: bool = False
     can_restore: bool = False
+
+    @property
+    def html(self) -> SafeString:
+        return render_markdown(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,7 @@ def query_of(asked: QueryDict) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A fact's value as people write it: text as it is, anything else as JSON."""
+    """A fact's value as its form takes it: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -165,7 +173,7 @@ class FactTable(_Undoable):
 
     def parts(self, row: Any) -> dict[str, Any]:
         sure = (f"confidence {row.confidence:.2f}",) if row.confidence < 1 else ()
-        return {"head": row.key, "text": value_text(row.value), "tags": sure}
+        return {"head": row.key, "text": value_words(row.value), "tags": sure}
 
 
 def prefix_of(asked: QueryDict) -> str:
@@ -275,6 +283,8 @@ class _DocumentTable(Table):
             row=row,
             head=f"Version {row.version}",
             text=row.text,
+            # Old versions stand below as a few lines of what they said.
+            is_markdown=row.replaced_at is None,
             state="replaced" if row.replaced_at else "",
             can_edit=place.may_write and row.replaced_at is None,
             can_restore=place.may_write and row.replaced_at is not None,

@@ -15,7 +15,7 @@ from crewsite.accounts.models import Workspace
 from crewsite.dashboard.forms import PreviewForm
 from crewsite.dashboard.full_model import full_model_offer
 from crewsite.dashboard.health import site_health
-from crewsite.dashboard.place import in_place, page
+from crewsite.dashboard.place import in_place, is_fragment, page
 from crewsite.dashboard.preview import preview_packet
 from crewsite.dashboard.workspaces import SESSION_KEY
 from crewsite.security.text import clean
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @require_GET
 @login_required
 def status(request: HttpRequest) -> HttpResponse:
-    template = "dashboard/_status.html" if request.headers.get("HX-Request") else "dashboard/status.html"
+    template = "dashboard/_status.html" if is_fragment(request) else "dashboard/status.html"
     offer = full_model_offer() if request.user.is_superuser else ""
     return render(request, template, {"health": site_health(), "full_model": offer})
 

@@ -160,7 +160,7 @@ class Migration(migrations.Migration):
                 ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
-                ('kind', models.CharField(choices=[('possibly_supersedes', 'Newer fact that may replace an older one'), ('refused_explicit', 'Refused write a person asked for'), ('proposed_lesson', 'Proposed lesson')], max_length=32)),
+                ('kind', models.CharField(choices=[('possibly_supersedes', 'Replaces an older one?'), ('refused_explicit', 'Refused write a person asked for'), ('proposed_lesson', 'Proposed lesson')], max_length=32)),
                 ('state', models.CharField(choices=[('open', 'Open'), ('accepted', 'Accepted'), ('rejected', 'Rejected')], default='open', max_length=16)),
                 ('summary', models.CharField(max_length=300)),
                 ('payload', models.JSONField(default=dict, help_text='What accepting it would write.')),

@@ -10,7 +10,7 @@ from crewsite.rows import Row
 
 class ReviewItem(Row):
     class Kind(models.TextChoices):
-        POSSIBLY_SUPERSEDES = "possibly_supersedes", "Newer fact that may replace an older one"
+        POSSIBLY_SUPERSEDES = "possibly_supersedes", "Replaces an older one?"
         REFUSED_EXPLICIT = "refused_explicit", "Refused write a person asked for"
         PROPOSED_LESSON = "proposed_lesson", "Proposed lesson"
 

@@ -1,4 +1,4 @@
-// Behaviour of the page frame: theme switch, mobile navigation, menus that close, local times.
+// Behaviour of the page frame: theme switch, mobile navigation, menus that close, the workspace, local times.
 const root = document.documentElement;
 
 function currentTheme() {
@@ -54,6 +54,14 @@ document.addEventListener("keydown", (event) => {
     menu.open = false;
     menu.querySelector("summary").focus();
   }
+});
+// The chosen workspace is shown at once. Arrow keys open the list: on a closed one they would choose, and leave.
+const picker = document.getElementById("workspace-pick");
+picker?.addEventListener("change", () => picker.form.requestSubmit());
+picker?.addEventListener("keydown", (event) => {
+  if (!["ArrowDown", "ArrowUp"].includes(event.key) || !picker.showPicker) return;
+  event.preventDefault();
+  picker.showPicker();
 });
 document.addEventListener("htmx:afterSwap", (event) => localTimes(event.target));
 localTimes();

@@ -282,7 +282,7 @@ def reads(row: SemanticMemory) -> list[str]:
 
 def test_a_viewer_reads_everything_and_writes_nothing(vera: User, home: Workspace) -> None:
     row, client = fact(home), signed_in(vera)
-    assert [client.get(page).status_code for page in reads(row)] == [200] * 8
+    assert [client.get(page, follow=True).status_code for page in reads(row)] == [200] * 8
     for _, page, data in calls(row):
         assert client.post(page, data, headers=HX).status_code == 403
     assert client.get(url("row_edit", "facts", row.pk)).status_code == 403
@@ -316,6 +316,64 @@ def test_a_person_without_a_workspace_and_an_anonymous_one_see_nothing(
         signed_in(charlie).post(page, data, headers=HX)
         assert Client().post(page, data, headers=HX).status_code == 302
     assert SemanticMemory.objects.get().value == "Helix"
+
+
+@pytest.mark.parametrize("name", ["row_new", "row_edit", "row_line"])
+def test_an_address_of_a_part_opens_the_whole_page(bob: User, home: Workspace, name: str) -> None:
+    row = fact(home)
+    page = url(name, "facts") if name == "row_new" else url(name, "facts", row.pk)
+    response = signed_in(bob).get(page, follow=True)
+    assert response.status_code == 200
+    assert "<html" in body(response)
+    assert "Helix" in body(response)
+    assert ('name="value"' in body(response)) is (name != "row_line")
+    assert "<html" not in body(signed_in(bob).get(page, headers=HX))
+
+
+def test_a_form_works_without_the_script(bob: User, home: Workspace) -> None:
+    client = signed_in(bob)
+    refused = client.post(url("row_new", "facts"), {"key": "nonsense", "value": "x"})
+    assert refused.status_code == 422
+    assert 'role="alert"' in body(refused)
+    assert "<html" in body(refused)
+    saved = client.post(url("row_new", "facts"), {"key": "user.pet", "value": "A cat"}, follow=True)
+    assert "Saved." in body(saved)
+    row = SemanticMemory.objects.get()
+    client.post(url("row_edit", "facts", row.pk), {"value": "A dog"})
+    assert SemanticMemory.objects.get().value == "A dog"
+
+
+def test_a_value_reads_the_same_wherever_it_stands_and_is_json_only_where_it_is_edited(
+    bob: User, home: Workspace
+) -> None:
+    row = fact(home, "project.heron.days", ["Tuesday", "Thursday"])
+    client = signed_in(bob)
+    pages = [url("memory", "facts"), url("row", "facts", row.pk), url("home"), url("graph"), url("events")]
+    for page in pages:
+        assert "Tuesday, Thursday" in body(client.get(page)), page
+    assert "Tuesday, Thursday" in body(client.get(url("search"), {"q": "heron days"}))
+    assert "[&quot;Tuesday&quot;, &quot;Thursday&quot;]" in body(client.get(url("row_edit", "facts", row.pk)))
+
+
+def test_a_document_is_read_as_it_is_meant_and_edited_as_it_is_written(bob: User, home: Workspace) -> None:
+    text = "# Tea\n- Likes **green** tea <b>now</b>"
+    row = document_replace(model=PreferencesDocument, workspace=home, text=text, origin=EXPLICIT).row
+    assert row is not None
+    client = signed_in(bob)
+    for page in (url("memory", "preferences"), url("row", "preferences", row.pk)):
+        shown = body(client.get(page))
+        assert "<strong>green</strong>" in shown
+        assert "<b>now" not in shown
+    assert "**green**" in body(client.get(url("row_edit", "preferences", row.pk), headers=HX))
+
+
+def test_a_row_that_was_in_no_prompt_and_replaced_nothing_says_nothing_of_it(
+    bob: User, home: Workspace
+) -> None:
+    page = body(signed_in(bob).get(url("row", "facts", fact(home).pk)))
+    assert "Written by" in page
+    for name in ("Conversation", "Replaced by", "Replaces", "Last used in"):
+        assert f"<dt>{name}</dt>" not in page
 
 
 def test_a_change_on_a_page_is_audited_with_name_and_surface(bob: User, home: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from typing import Any
 
 import pytest
@@ -56,9 +57,24 @@ def test_every_kind_is_shown_with_what_it_would_replace(alice: User, home: Works
     page = body(signed_in(alice).get(url("review")))
     for kind in ReviewItem.Kind:
         assert kind.label in page
-    for text in ("The backup runs on Monday.", "Prefer tabs in makefiles", ATTACK, "user.note"):
+    for text in ("The backup runs on <b>Monday</b>.", "Prefer <b>tabs</b> in makefiles", ATTACK, "user.note"):
         assert text in page
     assert "data-nav-count>3<" in page
+
+
+def test_the_buttons_say_what_they_do_and_a_reason_shows_no_code(alice: User, home: Workspace) -> None:
+    doubt(home), proposal(home), refused(home)
+    page = unescape(body(signed_in(alice).get(url("review"))))
+    words = ("Replace the old one", "Keep both", "Teach", "Don't teach", "Store anyway", "Leave out")
+    assert [word for word in words if f">{word}</button>" not in page] == []
+    assert "ignore_previous" not in page
+
+
+def test_only_what_was_accepted_is_green(alice: User, home: Workspace) -> None:
+    decide(alice, doubt(home), "reject")
+    assert "badge-good" not in body(signed_in(alice).get(url("review"), {"state": "decided"}))
+    decide(alice, proposal(home), "accept")
+    assert "badge-good" in body(signed_in(alice).get(url("review"), {"state": "decided"}))
 
 
 def test_accepting_a_doubt_replaces_the_older_episode_and_undo_brings_it_back(
@@ -133,7 +149,7 @@ def test_only_owners_decide(bob: User, vera: User, charlie: User, home: Workspac
 def test_members_read_the_queue_and_see_no_buttons(bob: User, home: Workspace) -> None:
     doubt(home)
     page = body(signed_in(bob).get(url("review")))
-    assert "The backup runs on Monday." in page
+    assert "The backup runs on <b>Monday</b>." in page
     assert 'name="decision"' not in page
     assert "Owners decide these" in page
 

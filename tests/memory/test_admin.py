@@ -288,8 +288,10 @@ def test_a_rows_page_explains_it(operator: Client, home: Workspace) -> None:
     old = fact(home, "vim")
     fact(home, "emacs")
     shown = operator.get(page("semanticmemory", "change", old.pk)).content.decode()
-    for text in ("Explain", "superseded; stood from", "consolidation", "sem:pref.editor", "never"):
+    for text in ("Explain", "superseded; stood from", "consolidation", "sem:pref.editor", "Replaced by"):
         assert text in shown
+    assert "Last used in" not in shown  # it was in no prompt
+    assert "<dt>Replaces</dt>" not in shown
 
 
 def test_history_is_filtered_by_what_prompts_show_of_it(operator: Client, home: Workspace) -> None:
@@ -342,5 +344,5 @@ def test_a_newer_fact_is_shown_against_the_older(operator: Client, home: Workspa
     item = review_add(home=home, kind="possibly_supersedes", summary="newer", payload=payload)
     episodic_delete(row=old, origin=EXPLICIT)
     shown = operator.get(page("reviewitem", "change", item.pk)).content.decode()
-    assert 'crew-diff-sign">-</span>The team meets on Monday.' in shown
+    assert 'crew-diff-sign">-</span>The team meets on <b>Monday</b>.' in shown
     assert "The older episode is deleted." in shown

@@ -8,7 +8,7 @@ import pytest
 
 from crewsite.security.models import MemoryEvent
 from memory.constants import PREFERENCES_MAX_CHARS, PROJECTS_MAX_CHARS
-from memory.documents import document_in_force
+from memory.documents import document_in_force, line_diff, word_diff
 from memory.models import PreferencesDocument, ProjectsDocument, ReviewItem
 from memory.services import document_replace, document_restore, memory_restore
 from tests.factories import CONSOLIDATION, EXPLICIT
@@ -87,3 +87,31 @@ def test_documents_are_screened_and_workspaces_and_layers_apart(
     assert document_in_force(PreferencesDocument, home).text == "mine"  # type: ignore[union-attr]
     assert document_in_force(ProjectsDocument, home).text == "a project"  # type: ignore[union-attr]
     assert document_in_force(ProjectsDocument, other_home) is None
+
+
+def marked(old: str, new: str) -> list[list[str]]:
+    return [[piece.text for piece in side if piece.is_changed] for side in word_diff(old, new)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("It took 5 seconds.", "It took 25 seconds.", [["5"], ["25"]]),
+        ("Week 4, 7 pages.", "Week 14, 27 pages.", [["4", "7"], ["14", "27"]]),
+        ("The team meets.", "The whole team meets.", [[], [" whole"]]),
+        ("会議は月曜日 10:00 です", "会議は月曜日 11:00 です", [["10"], ["11"]]),
+    ],
+)
+def test_the_words_that_differ_are_marked_on_both_sides(old: str, new: str, changed: list[list[str]]) -> None:
+    assert marked(old, new) == changed
+    assert ["".join(piece.text for piece in side) for side in word_diff(old, new)] == [old, new]
+
+
+def test_lines_with_little_in_common_are_not_marked() -> None:
+    assert word_diff("The cat sat on the mat.", "Deploys go out at noon, never late.") == ((), ())
+    (gone, new) = line_diff("- tea", "- coffee")
+    assert [piece.is_changed for line in (gone, new) for piece in line.pieces] == [False, False]
+
+
+def test_a_long_line_is_compared_with_no_other() -> None:
+    assert word_diff("word " * 1_000, "word " * 999) == ((), ())

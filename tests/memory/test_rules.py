@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,7 @@ from memory.rules import (
     tags_of,
     text_refusal,
     value_refusal,
+    value_words,
 )
 
 
@@ -107,6 +109,21 @@ def test_texts_inside_a_value_are_cleaned_with_their_keys() -> None:
 
 def test_a_value_is_rendered_flat_with_its_keys() -> None:
     assert render_value({"editor": "vim", "tabs": [2, True]}) == "editor: vim tabs: 2 true"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("as it is", "as it is"),
+        (["Tuesday", "Thursday"], "Tuesday, Thursday"),
+        ({"uptime": "99.9 %", "hours": "24/7"}, "uptime 99.9 % · hours 24/7"),
+        ([{"a": 1}, {"b": True}], "a 1; b true"),
+        ([], "[]"),
+        (8443, "8443"),
+    ],
+)
+def test_a_value_reads_without_brackets(value: Any, words: str) -> None:
+    assert value_words(value) == words
 
 
 @pytest.mark.parametrize(

@@ -331,7 +331,7 @@ def test_kinds_list_live_rows_in_id_order_and_recall_the_workspaces_home(
     assert facts.count() == 1
     assert facts.documents(0, 10)[0][2] == "pref editor: name: vim"
     (hit,) = facts.recall(query="editor", workspace=guest, limit=5)
-    assert (hit.citation, hit.text) == ("sem:pref.editor", "pref.editor: name: vim")
+    assert (hit.citation, hit.text) == ("sem:pref.editor", "pref.editor: name vim")
 
 
 def test_stats_count_the_questions_of_the_readers_alone(home: Workspace) -> None:

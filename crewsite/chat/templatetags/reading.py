@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from django import template
@@ -25,6 +26,12 @@ SOURCE_WORDS: Final = {
 }
 
 
+# Codes whose words, without the underscores, would still be ours and not a reader's.
+CODE_WORDS: Final = {"deduped": "already known", "possibly_supersedes": "possible replacement"}
+# A code stands alone; parts of a key, such as `project.on_call`, are not ours.
+_CODE: Final = re.compile(r"(?<![\w.])[a-z]+(?:_[a-z]+)+(?![\w.])")
+
+
 @register.filter
 def ago(at: datetime) -> str:
     """The age in its largest unit: `9 hours ago`."""
@@ -43,6 +50,19 @@ def thousands(number: Any) -> str:
 def plain(code: str) -> str:
     """A code of ours as words: `keyword_only` becomes `keyword only`."""
     return str(code).replace("_", " ")
+
+
+@register.filter
+def event_words(event: str) -> str:
+    return CODE_WORDS.get(event) or plain(event)
+
+
+@register.filter
+def reason_words(reason: str) -> str:
+    """Why, in words: the code of a refusal is dropped, as the sentence after it says the same."""
+    code, _, sentence = str(reason).partition(": ")
+    said = sentence if sentence[:1].isupper() and code.replace("_", "").islower() else str(reason)
+    return _CODE.sub(lambda found: event_words(found[0]), said)
 
 
 @register.filter
