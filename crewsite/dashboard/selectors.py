@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memory.models import ReviewItem
 
 LATEST: Final = 5
+WAITING: Final = 3
 REFUSALS: Final = (
     MemoryEvent.Event.REFUSED,
     MemoryEvent.Event.INJECTION_BLOCKED,
@@ -81,7 +82,7 @@ def learned_lately(place: Place, *, limit: int = LATEST) -> Learned:
     )
 
 
-def waiting(place: Place, *, review_count: int, limit: int = LATEST) -> Waiting:
+def waiting(place: Place, *, review_count: int, limit: int = WAITING) -> Waiting:
     reviews = reviews_open(place.workspace, place.home).order_by("pk")[:limit] if review_count else ()
     counts = (
         jobs_for(place.user)

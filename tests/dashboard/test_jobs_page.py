@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from crewsite.dashboard.jobs import ERROR_SHOWN_CHARS, LIVE_JOBS, live_jobs
 from crewsite.jobs.models import Job
@@ -76,6 +77,22 @@ def test_an_error_is_folded_and_its_text_harmless(operator: Client) -> None:
     assert "<details" in page
     assert "<img src=x" not in page
     assert "y" * (ERROR_SHOWN_CHARS + 1) not in page
+
+
+def test_a_count_is_said_only_where_it_says_something(operator: Client) -> None:
+    Job.objects.create(
+        kind="x", state="done", done=10, total=10, message="10 texts embedded", finished_at=timezone.now()
+    )
+    assert "10 of 10" not in body(operator)
+    Job.objects.create(kind="x", state="cancelled", done=3, total=9, finished_at=timezone.now())
+    page = body(operator)
+    assert "3 of 9" in page
+    assert "badge-warn" not in page
+
+
+def test_the_first_line_of_an_error_is_cut_by_the_screen_and_not_before(operator: Client) -> None:
+    Job.objects.create(kind="x", state="failed", error=f"{'refused ' * 30}in the end")
+    assert "in the end</span></summary>" in body(operator)
 
 
 def test_a_retry_without_a_script_comes_back_to_the_page(operator: Client) -> None:

@@ -16,6 +16,7 @@ from crewsite.jobs.models import Job
 from crewsite.security.models import MemoryEvent
 from lessons.models import Lesson
 from memory.models import EpisodicMemory, SemanticMemory
+from memory.services import review_add
 from tests.factories import make_conversation, make_member, make_message, make_user, make_workspace
 
 if TYPE_CHECKING:
@@ -157,6 +158,23 @@ def test_home_asks_the_same_number_of_queries_however_much_is_stored(
         client.get(reverse("dashboard:home"))
 
 
+def test_home_shows_three_that_wait_and_says_how_many_there_are(bob: User, home: Workspace) -> None:
+    for index in range(5):
+        review_add(home=home, kind="possibly_supersedes", summary=f"Doubt {index}", payload={})
+    page = signed_in(bob).get(reverse("dashboard:home")).content.decode()
+    assert [f"Doubt {index}" in page for index in range(5)] == [True, True, True, False, False]
+    assert "All 5 to review" in page
+
+
+def test_a_workspace_that_shares_its_memory_says_with_which(bob: User, home: Workspace) -> None:
+    make_member(bob, make_workspace("guest", memory_home=home))
+    client = signed_in(bob)
+    page = reverse("dashboard:memory", args=["facts"])
+    assert "memory shared with" not in client.get(page).content.decode()
+    client.post(reverse("dashboard:workspace"), {"workspace": "guest"})
+    assert f"memory shared with {home}" in client.get(page).content.decode()
+
+
 def test_a_workspace_can_be_chosen_by_its_members_only(bob: User, home: Workspace) -> None:
     team = make_workspace("team", is_isolated=True)
     lesson(team, "Only the team knows this.")
@@ -201,7 +219,11 @@ def test_an_operator_has_the_full_model_downloaded_and_then_taken_into_use(
 
 def test_status_refreshes_with_a_fragment(bob: User) -> None:
     page = signed_in(bob).get(reverse("dashboard:status"), headers={"HX-Request": "true"}).content.decode()
-    assert "Embedder" in page
+    assert "Embedding model" in page
+    assert "Waiting to be indexed: 0" in page
+    assert "SQLite" in page or "PostgreSQL" in page
+    for code in ("fts5", "faiss", "Lag", "Model id", "sqlite"):
+        assert code not in page
     assert "<html" not in page
 
 
