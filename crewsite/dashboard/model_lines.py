@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from crewsite.llm.offered import Offer
 
 USE_DAYS: Final = 14
+# Who plays a role that nobody was chosen for.
+NOBODY_WORDS: Final = {
+    "default": "The first connection",
+    "smol": "Same as Answers",
+    "judge": "Same as Answers",
+}
 ROLE_WORDS: Final = {"default": "answers", "smol": "small jobs", "judge": "judges"}
 
 
@@ -55,10 +61,11 @@ def connection_lines() -> list[Line]:
 
 
 def names_to_choose() -> list[str]:
-    """What a role's field offers: connections, and what endpoints told of; other models may be typed."""
+    """What a role's field offers: connections, what endpoints told of, and what was chosen before."""
     found = [ENVIRONMENT] if endpoint_configured() is not None else []
     found += Connection.objects.values_list("name", flat=True)
-    return found + model_menu().offered
+    found += [*model_menu().offered, *map(role_setting, ROLES)]
+    return list(filter(None, dict.fromkeys(found)))
 
 
 def models_offered(row: Connection) -> list[str]:
@@ -68,14 +75,6 @@ def models_offered(row: Connection) -> list[str]:
     except SecretLocked:
         offer = None
     return list(offer.for_chat) if offer is not None else []
-
-
-def role_now(role: str) -> str:
-    """Who plays it, where nobody was chosen."""
-    target = target_of(role)
-    if role_setting(role) or target is None:
-        return ""
-    return target.name
 
 
 def _of_environment(target: Target, plays: dict[str, str]) -> Line:

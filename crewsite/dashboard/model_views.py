@@ -13,11 +13,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from crewsite.dashboard.model_forms import ConnectionForm, RolesForm
 from crewsite.dashboard.model_lines import (
+    NOBODY_WORDS,
     USE_DAYS,
     connection_lines,
     models_offered,
     names_to_choose,
-    role_now,
 )
 from crewsite.dashboard.place import operators_only
 from crewsite.llm.connections import Trial, connection_delete, connection_try
@@ -119,7 +119,7 @@ def _page(request: HttpRequest, form: RolesForm) -> HttpResponse:
     context = {
         "lines": connection_lines(),
         "form": form,
-        "roles": [(form[role], role_now(role)) for role in ROLES],
+        "roles": [(form[role], NOBODY_WORDS[role]) for role in ROLES],
         "names": names_to_choose(),
         "days": usage_by_day(days=USE_DAYS),
         "use_days": USE_DAYS,

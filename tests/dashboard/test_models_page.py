@@ -114,7 +114,9 @@ def test_a_test_says_what_answered_and_how_fast(operator: Client) -> None:
 def test_roles_are_chosen_by_name(operator: Client) -> None:
     connection_save(connection=Connection(), **FORM)
     assert operator.post(f"{PAGE}roles/", {"smol": "house:tiny"}).status_code == 302
-    assert 'value="house:tiny"' in operator.get(PAGE).content.decode()
+    page = operator.get(PAGE).content.decode()
+    assert '<option value="house:tiny" selected>' in page
+    assert page.count('<option value="">Same as Answers</option>') == 2
     page = operator.post(f"{PAGE}roles/", {"default": "nobody:x", "judge": "acp:ls"}).content.decode()
     assert "There is no model “acp:ls”." in page
 
