@@ -61,7 +61,10 @@ class Node:
 
     @property
     def short(self) -> str:
-        """Whole words of the label that fit beside a dot: what is read aloud must hold what is seen."""
+        """Whole words of the label that fit beside a dot: what is read aloud must hold what is seen. Of a
+        prefix the last part, as the one before stands beside it."""
+        if self.kind == "prefix":
+            return self.id.rpartition(".")[2].removeprefix("p:")[:SHORT_CHARS]
         return shorten(self.label, SHORT_CHARS, placeholder="") or self.label[:SHORT_CHARS]
 
 

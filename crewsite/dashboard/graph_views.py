@@ -54,6 +54,11 @@ def lines_between(graph: Graph, by_id: dict[str, Node]) -> SafeString:
     )
 
 
+def _height(node: Node) -> tuple[bool, bool]:
+    """Prefixes are drawn last, the top ones above all: their names lie over what stands around them."""
+    return node.kind == "prefix", "." not in node.id
+
+
 def _likeness(edge: Edge) -> str:
     return format_html(' data-c="{}"', edge.cosine) if edge.cosine else ""
 
@@ -72,6 +77,7 @@ def memory_graph_page(request: HttpRequest, place: Place) -> HttpResponse:
     context = {
         "tables": list(TABLES.values()),
         "graph": graph,
+        "drawn": sorted(graph.nodes, key=_height),
         "is_small": len(graph.nodes) <= NAMED_NODES,
         "box": view_box(width, height),
         "lines": lines_between(graph, by_id),

@@ -1,6 +1,6 @@
 // The memory graph: pan, zoom, filters, the slider, and moving from node to node by keyboard.
 import { explain, setUpDrawer } from "./drawer.js";
-import { drawNodes } from "./nodes.js";
+import { drawNodes, measureRoom } from "./nodes.js";
 
 const svg = document.getElementById("graph");
 if (svg) start();
@@ -13,9 +13,10 @@ function start() {
   const nodes = new Map();
   for (const node of svg.querySelectorAll(".n")) {
     const circle = node.querySelector("circle");
-    const entry = { node, circle, text: node.querySelector("text"), links: [] };
+    const entry = { node, circle, hit: node.querySelector(".hit-area"), text: node.querySelector("text"), links: [] };
     nodes.set(node.id.slice(2), { ...entry, x: +circle.getAttribute("cx"), y: +circle.getAttribute("cy"), r: +circle.getAttribute("r") });
   }
+  measureRoom(nodes);
   const edges = [...svg.querySelectorAll(".edges path")];
   for (const edge of edges) {
     nodes.get(edge.dataset.a)?.links.push(edge);

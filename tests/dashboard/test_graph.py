@@ -185,6 +185,15 @@ def test_every_node_has_a_name_a_link_and_a_line_in_the_text(bob: User, home: Wo
     assert "Same prefix: user" in page
 
 
+def test_a_prefix_within_a_prefix_is_named_by_its_last_part(bob: User, home: Workspace) -> None:
+    for name in ("host", "port"):
+        fact(home, f"project.heron.{name}", "x")
+    many(home, 40)  # too many for a name beside each
+    page = body(signed_in(bob).get(url("graph")))
+    assert re.search(r'aria-label="project.heron".*?class="sub"[^>]*>heron</text>', page)
+    assert page.count('class="hit-area"') == page.count('class="n n-')
+
+
 def test_counts_stand_beside_the_filters(bob: User, home: Workspace) -> None:
     for text in ("One thing happened today.", "Another thing was bought."):
         episodic_write(home=home, text=text, origin=EXPLICIT)
