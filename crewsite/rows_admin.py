@@ -112,10 +112,11 @@ class UndoableModelAdmin(SiteModelAdmin):
     actions = ["tombstone_selected", "restore_selected"]
     change_form_outer_before_template = "admin/row_buttons.html"
 
-    @display(description="State", ordering="is_deleted", label={"in use": "success", "deleted": "danger"})
-    def state(self, row: Any) -> tuple[str, str]:
+    @display(description="State", ordering="is_deleted", label={"deleted": "danger"})
+    def state(self, row: Any) -> tuple[str, str] | str:
+        """Only what is not in use is marked."""
         if not row.is_deleted:
-            return "in use", "in use"
+            return ""
         why = row.deleted_reason
         return "deleted", "deleted" if why in {"", "deleted"} else f"deleted: {why.replace('_', ' ')}"
 

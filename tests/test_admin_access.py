@@ -26,6 +26,19 @@ def staff(db: None) -> Client:
     return client
 
 
+def test_a_member_who_is_no_staff_is_told_so_and_an_anonymous_one_logs_in_where_everybody_does(
+    db: None,
+) -> None:
+    member = Client()
+    member.force_login(make_user("bob"))
+    refused = member.get("/admin/jobs/job/", follow=True)
+    assert refused.status_code == 403
+    assert b'type="password"' not in refused.content
+    assert Client().get("/admin/jobs/job/", follow=True).redirect_chain[-1][0] == (
+        "/login/?next=/admin/jobs/job/"
+    )
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.model._meta.label)
 def test_every_page_is_filtered_or_for_operators_only(page: admin.ModelAdmin) -> None:  # type: ignore[type-arg]
     assert isinstance(page, OperatorOnlyMixin | OwnWorkspacesMixin)

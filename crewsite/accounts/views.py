@@ -1,4 +1,5 @@
-"""The pages of the login link and of one's own password. Password login and logout are Django's own views."""
+"""The pages of the login link and of one's own password, and the way into admin. Password login and logout
+are Django's own views."""
 
 from __future__ import annotations
 
@@ -8,9 +9,10 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
-from django.contrib.auth.views import PasswordChangeView
+from django.contrib.auth.views import PasswordChangeView, redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.shortcuts import redirect, render
-from django.urls import reverse_lazy
+from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.cache import never_cache
@@ -44,6 +46,15 @@ class LoginLinkView(View):
         return render(
             request, "registration/login_link.html", {"token": token, "valid": valid}, status=status
         )
+
+
+def admin_login(request: HttpRequest) -> HttpResponse:
+    """Admin has no login form of its own: it sends here whoever may not enter, signed in or not."""
+    if request.user.is_authenticated and not request.user.is_staff:
+        raise PermissionDenied
+    if request.user.is_authenticated:
+        return redirect("admin:index")
+    return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
 
 
 class PasswordView(PasswordChangeView):

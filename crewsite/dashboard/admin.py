@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.template.response import TemplateResponse
 
 from crewsite.rows_admin import OperatorOnlyMixin
+from crewsite.settings.live import CONSTANCE_LABELS
 from crewsite.settings.live_rules import MAX_CHARS, MAX_NUMBER, SettingRefused, setting_read, setting_type
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class LiveSettingsForm(ConstanceForm):
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
             if name in settings.CONSTANCE_CONFIG:
+                field.label = CONSTANCE_LABELS[name]
                 field.widget = _widget(name)
                 field.widget.is_required = False
                 field.widget.attrs["aria-describedby"] = f"{name}-help"

@@ -349,6 +349,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = env_time_zone("CREW_TIME_ZONE", "UTC")
 USE_I18N = False
 USE_TZ = True
+FORMAT_MODULE_PATH = "crewsite.settings.formats"
 
 STATIC_URL = "static/"
 STATIC_ROOT = CREW_HOME / "static"

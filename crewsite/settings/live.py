@@ -122,3 +122,25 @@ LISTS_READ_BY: Final[dict[str, str]] = {
 }
 # Names of models: dotted path of what finds one.
 MODELS_FOUND_BY: Final = "crewsite.llm.targets.target_of"
+# What admin calls them; their names are those of `crew config` and the API.
+CONSTANCE_LABELS: Final[dict[str, str]] = {
+    "HISTORY_MAX_DAYS": "Days that history is kept",
+    "HISTORY_IDLE_HOURS": "Hours of rest before a conversation is distilled",
+    "CONSOLIDATION_PREFERENCES_MODEL": "Model that distils preferences, projects and facts",
+    "CONSOLIDATION_HISTORY_MODEL": "Model that distils history and episodes",
+    "EPISODIC_MAX_ROWS": "Episodes a memory home may hold",
+    "EPISODIC_DECAY_BY_TAG": "How fast episodes fade, by tag",
+    "SEMANTIC_EXTRA_PREFIXES": "Further key prefixes for facts",
+    "EMBED_MODEL_URL": "Address of the full embedding model",
+    "CHAT_MAX_RUNNING_TURNS": "Turns of one person at once",
+    "CHAT_TOOLS_APPROVED": "Tools that run without asking",
+    "CHAT_TOOLS_DENIED": "Tools that never run",
+    "MODEL_WINDOWS": "Windows of models, in tokens",
+    "THREAD_SHORTENING": "Shorten long threads rather than cut them",
+    "LLM_DEFAULT_MODEL": "Model that answers",
+    "API_READS_PER_MINUTE": "Reads a minute with a token",
+    "API_WRITES_PER_MINUTE": "Writes a minute with a token",
+    "API_ANONYMOUS_PER_MINUTE": "Requests a minute without a token",
+    "LLM_SMOL_MODEL": "Model for small jobs",
+    "LLM_JUDGE_MODEL": "Model that judges",
+}

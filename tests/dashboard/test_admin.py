@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from crewsite.accounts.models import User, Workspace
+from crewsite.settings.live import CONSTANCE_CONFIG, CONSTANCE_LABELS
 from lessons.models import Lesson
 from tests.factories import make_user
 
@@ -73,6 +75,9 @@ def _settings_form(operator: Client, **changed: str) -> Any:
 def test_live_settings_are_saved_under_their_own_title(operator: Client) -> None:
     page = operator.get(reverse("admin:constance_config_changelist")).content.decode()
     assert "Constance" not in page
+    for name, label in CONSTANCE_LABELS.items():
+        assert f"{label} <code>{name}</code>" in page
+    assert list(CONSTANCE_LABELS) == list(CONSTANCE_CONFIG)
     assert "<title>" in page
     assert _settings_form(operator, CHAT_MAX_RUNNING_TURNS="7").status_code == 302
     assert config.CHAT_MAX_RUNNING_TURNS == 7
@@ -95,3 +100,21 @@ def test_live_settings_have_the_same_bounds_in_admin_as_in_every_other_door(
     assert answer.status_code == 200
     assert answer.context["form"].errors[name]
     assert getattr(config, name) == before
+
+
+def test_a_list_marks_only_what_is_not_in_use_and_writes_times_on_one_line(
+    operator: Client, home: Workspace
+) -> None:
+    Lesson.objects.create(home=home, key="lesson.1", rule="Always use pytest.", source="user_explicit")
+    address = reverse("admin:lessons_lesson_changelist")
+    page = operator.get(address).content.decode()
+    assert "close_small" not in page
+    assert "in use" not in page
+    assert re.search(r">\d{4}-\d\d-\d\d \d\d:\d\d<", page)
+    row = Lesson.objects.get()
+    row.pinned = True
+    row.mark_deleted(reason="deleted")
+    row.save()
+    page = operator.get(address).content.decode()
+    assert "check_small" in page
+    assert re.search(r"bg-red-100[^>]*>\s*deleted", page)
