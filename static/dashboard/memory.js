@@ -3,6 +3,7 @@ import { setUpDrawer } from "./drawer.js";
 import "./told.js";
 
 setUpDrawer();
+document.querySelector(".line-form [data-first]")?.focus(); // a page that opens with its form
 
 document.addEventListener("keydown", (event) => {
   const form = event.target.closest(".line-form form");
@@ -29,6 +30,6 @@ document.addEventListener("click", (event) => {
 document.addEventListener("htmx:afterSettle", (event) => {
   const line = event.target.closest?.(".line") || event.target.querySelector?.(".line-form");
   if (!line) return;
-  const next = line.matches(".line-form") ? "[data-first], textarea, input" : "[data-undo], [data-edit], a";
+  const next = line.matches(".line-form") ? "[data-first]" : "[data-undo], [data-edit], a";
   line.querySelector(next)?.focus();
 });

@@ -119,3 +119,46 @@ def test_the_graph_is_walked_and_opened_by_keys(filled: Started, page: Page) -> 
     expect(page.locator("#drawer")).to_be_hidden()
     page.get_by_label("Episodes").uncheck()
     expect(page.locator('.n[data-kind="episode"]').first).to_be_hidden()
+
+
+def test_the_address_of_a_form_opens_it_ready_to_type_in_and_escape_leaves_it(
+    filled: Started, page: Page
+) -> None:
+    sign_in(page, filled)
+    page.goto(f"{filled.url}/memory/facts/new/")
+    expect(page.get_by_label("Key", exact=True)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(".line-form")).to_have_count(0)
+    add = page.get_by_role("link", name="Add")
+    expect(add).to_be_focused()
+    add.press("Enter")
+    expect(page.get_by_label("Key", exact=True)).to_be_focused()
+
+
+def test_filters_are_folded_on_a_phone_alone(filled: Started, page: Page) -> None:
+    sign_in(page, filled)
+    page.goto(f"{filled.url}/memory/facts/")
+    fold, state = page.locator(".filters-more > summary"), page.get_by_label("State")
+    expect(state).to_be_visible()
+    expect(fold).to_be_hidden()
+    page.set_viewport_size({"width": 360, "height": 740})
+    expect(state).to_be_hidden()
+    fold.click()
+    expect(state).to_be_visible()
+
+
+def test_a_chosen_workspace_is_shown_at_once(filled: Started, page: Page) -> None:
+    filled.crew(
+        "shell",
+        "-v0",
+        "-c",
+        "from crewsite.accounts.models import *;"
+        "w = Workspace.objects.create(name='Harbour', slug='harbour');"
+        "Membership.objects.create(user=User.objects.get(), workspace=w, role=Role.OWNER)",
+    )
+    sign_in(page, filled)
+    page.goto(f"{filled.url}/memory/facts/")
+    page.get_by_label("Workspace").select_option("Harbour")
+    expect(page.get_by_text("memory shared with Default")).to_be_visible()
+    page.get_by_label("Workspace").select_option("Default")
+    expect(page.get_by_text("memory shared with Default")).to_have_count(0)
