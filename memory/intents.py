@@ -35,7 +35,7 @@ _ASKING = [
         (
             r"(?:please,?\s+)?(?:(?P<polite>(?:can|could|would|will)\s+you\s+(?:please\s+)?)|you\s+should\s+|"
             r"i(?:\s+would|['’]d)?\s+(?:want|need|like)\s+you\s+to\s+)?"
-            r"(?:remember|memori[sz]e|keep\s+in\s+mind|(?:make|take)\s+(?:a\s+)?note|don['’]?t\s+forget|"
+            r"(?:remember|memori[sz]e|keep\s+in\s+mind|(?:make|take)\s+(?:a\s+)?note|note(?=\s+that\b)|don['’]?t\s+forget|"
             r"do\s+not\s+forget)\b[\s,:]*(?:(?P<to>to)\b|(?P<that>that)\b|this\s*:)?[\s,:]*(?P<body>.+)"
         ),
         (
@@ -58,6 +58,19 @@ _ASKING = [
         ),
     )
 ]
+
+# The same behind what shall be kept: "the door code is 4711, remember that".
+_ASKING_AFTER = re.compile(
+    r"(?P<body>.+?)(?:[,.;:!]\s*(?:and\s+)?|\s+and\s+)(?:please,?\s+)?(?:remember|keep\s+in\s+mind|don['’]?t\s+forget|note|save|store)\s+"
+    r"(?:that|this|it)(?:\s+please)?[.!\s]*",
+    re.IGNORECASE | re.DOTALL,
+)
+# What begins like this asks, and tells nothing.
+_ASKS = re.compile(
+    r"(?:what|who|whose|which|when|where|why|how|tell|show|list|find|search|give|explain|write|do|does|did|is|are|was|were|can|"
+    r"could|will|would|should|has|have|had|am)\b",
+    re.IGNORECASE,
+)
 
 # Standing orders. The first group is left out of the rule; the second list keeps the word, which is the
 # rule's point.
@@ -151,6 +164,9 @@ def detect(message: str) -> Intent | None:
     if len(message) > MAX_REQUEST_CHARS:
         return None
     sentences = _requesting(_QUOTED.sub(" ", message))
+    after = _ASKING_AFTER.fullmatch(_OPENING.sub("", " ".join(sentences)))
+    if after and states_something(after["body"]):
+        return classify(after["body"])
     for start in range(min(len(sentences), MAX_SENTENCES_BEFORE + 1)):
         text = _OPENING.sub("", " ".join(sentences[start:]))
         for pattern in _ASKING:
@@ -174,6 +190,12 @@ def _requesting(message: str) -> list[str]:
     while len(sentences) > 1 and (sentences[-1].endswith("?") or _COURTESY.fullmatch(sentences[-1])):
         sentences.pop()
     return [sentence for sentence in sentences if sentence]
+
+
+def states_something(message: str) -> bool:
+    """Whether a message tells something rather than asks for it."""
+    text = _OPENING.sub("", message.strip())
+    return "?" not in text and not _ASKS.match(text) and _VERB.search(text) is not None
 
 
 def forget_query(message: str) -> str:

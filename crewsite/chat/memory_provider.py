@@ -13,7 +13,7 @@ from crewsite.llm.constants import MEMORY_MODEL
 from crewsite.search.degradation import in_words
 from crewsite.search.recall import Recall, search_all
 from crewsite.security.redaction import redact
-from memory.intents import Intent, detect, forget_query
+from memory.intents import Intent, detect, forget_query, states_something
 
 if TYPE_CHECKING:
     from crewsite.conversations.models import Conversation
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 HIT_CHARS = 300
 NOTHING_FOUND = "Memory holds nothing about this."
 KEEP_HINT = "To keep something, start with “remember that …” or “remember to …”."
+NOT_KEPT = "What you wrote was not kept."
 CONNECT_LINK = "No language model is connected: [connect one](/settings/models/)."
 CONNECT_ASK = "No language model is connected; the operator can connect one."
 
@@ -41,7 +42,11 @@ def answer_from_memory(context: ToolContext, text: str) -> tuple[str, list[dict[
     found = search_all(query=text, workspace=context.workspace, limit=MEMORY_HITS)
     hint = f"To have it forgotten, send `/forget {what}`." if (what := forget_query(text)) else KEEP_HINT
     answer = recall_markdown(found, nothing=f"{NOTHING_FOUND} {hint}")
-    return _ended(context, f"{answer}\n\n{hint}" if what and found.hits else answer), []
+    if what and found.hits:
+        answer = f"{answer}\n\n{hint}"
+    elif states_something(text) and found.hits:
+        answer = f"{answer}\n\n{NOT_KEPT} {KEEP_HINT}"
+    return _ended(context, answer), []
 
 
 def recall_markdown(found: Recall, *, nothing: str = NOTHING_FOUND) -> str:

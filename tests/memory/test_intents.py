@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.intents import classify, detect, forget_query
+from memory.intents import classify, detect, forget_query, states_something
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,9 @@ def test_a_standing_order_is_a_rule(message: str, rule: str) -> None:
         ("remember: our staging host is atlas", "project.staging_host", "atlas"),
         ("remember that our staging server is called heron", "project.staging_server", "heron"),
         ("Remember that my dog is named Rex.", "user.dog", "Rex"),
+        ("note that our production server is called eagle", "project.production_server", "eagle"),
+        ("My dog is named Rex, please remember that!", "user.dog", "Rex"),
+        ("our staging host is atlas. Don't forget it.", "project.staging_host", "atlas"),
         ("Souviens-toi que mon éditeur est vim", "user.editeur", "vim"),
         ("Merke dir, meine Lieblingsfarbe ist blau", "user.lieblingsfarbe", "blau"),
         ("Recuerda que mi editor es vim", "user.editor", "vim"),
@@ -71,6 +74,11 @@ def test_a_liking_is_a_preference() -> None:
     "message",
     [
         "Do you remember my name?",
+        "What is my name? I cannot remember it",
+        "is the host called atlas? remember that",
+        "I can never remember that",
+        "The password is somewhere, I do not remember it",
+        "take note",
         "Remember when we met",
         "Remember the costs",
         "Remember that scene in Alien",
@@ -154,3 +162,18 @@ def test_what_shall_be_forgotten_is_named() -> None:
     assert forget_query("Please forget my name.") == "my name"
     assert forget_query("forget that my editor is vim") == "my editor is vim"
     assert forget_query("forget it") == forget_query("I forget things") == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "tells"),
+    [
+        ("actually the staging server is called otter", True),
+        ("we moved to Lisbon", True),
+        ("which server is staging", False),
+        ("what is our staging server called?", False),
+        ("tell me what the staging server is", False),
+        ("staging server", False),
+    ],
+)
+def test_a_statement_is_told_from_a_question(message: str, tells: bool) -> None:
+    assert states_something(message) is tells
