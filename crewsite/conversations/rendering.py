@@ -46,6 +46,7 @@ ATTRIBUTES = {
     "a": {"href", "title"},
     "code": {"class"},
     "div": {"class"},
+    "li": {"class"},
     "ol": {"start"},
     "pre": {"class"},
     "span": {"class"},
@@ -55,6 +56,8 @@ ATTRIBUTES = {
 SCHEMES = {"http", "https", "mailto"}
 LINK_REL = "noopener nofollow"
 MARK = '<div class="call-mark"></div>'
+# What a task list shows instead of its bullets.
+TASK_SIGNS = {"[ ] ": "\u2610 ", "[x] ": "\u2611 ", "[X] ": "\u2611 "}
 # Longer code is shown plain: highlighting costs about a millisecond a kilobyte.
 HIGHLIGHT_MAX_CHARS = 50_000
 # Longer text is shown as it is: a million characters of Markdown take eleven seconds, in which a process does
@@ -106,12 +109,15 @@ def _marked(tokens: list[Token], text: str, marks: Sequence[int]) -> list[Token]
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
+    from crewsite.conversations.addresses import link_addresses
     from crewsite.conversations.citations import link_citations
 
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "highlight": _highlight})
     parser.enable(["table", "strikethrough"])
     parser.add_render_rule("image", _image_as_link)
+    parser.core.ruler.push("tasks", _tick)
     parser.core.ruler.push("citations", link_citations)
+    parser.core.ruler.push("addresses", link_addresses)
     parser.core.ruler.push("alignment", _align)
     return parser
 
@@ -121,6 +127,17 @@ def _align(state: StateCore) -> None:
     for token in state.tokens:
         if token.type in {"td_open", "th_open"} and (style := token.attrs.pop("style", "")):
             token.attrs["align"] = str(style).rpartition(":")[2]
+
+
+def _tick(state: StateCore) -> None:
+    """`- [x] done` shows a ticked box instead of a bullet."""
+    for item, paragraph, inline in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        if (item.type, paragraph.type, inline.type) != ("list_item_open", "paragraph_open", "inline"):
+            continue
+        first = inline.children[0] if inline.children else None
+        if first and first.type == "text" and (sign := TASK_SIGNS.get(first.content[:4])):
+            first.content = sign + first.content[4:]
+            item.attrSet("class", "task")
 
 
 def _highlight(code: str, language: str, _attributes: str) -> str:

@@ -72,10 +72,10 @@ function write(state, characters) {
 }
 
 function insert(state, card) {
+  state.live.start();
   const holder = state.body.lastElementChild?.matches(".cards") ? state.body.lastElementChild : make("div", "cards");
   holder.append(card);
   state.body.append(holder);
-  state.live.start();
 }
 
 export function applyTool(turn, frame) {

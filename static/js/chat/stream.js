@@ -8,17 +8,21 @@ const HEADING = /^(#{1,6}) +(.*)$/;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const RULE = /^ {0,3}([-*_])( *\1){2,} *$/;
 const DELIMITERS = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
-const INLINE = /(`+)(.+?)\1|\*\*(\S(?:.*?\S)?)\*\*|\*([^\s*](?:[^*]*[^\s*])?)\*|\[((?:epi|sem|les|his|msg|doc):[\w.:]+)\]|\[([^\]]+)\]\((https?:[^\s)]+)\)/gs;
+const TASK = /^\[([ xX])\] /;
+// A bare address as `crewsite/conversations/addresses.py` reads it.
+const END = String.raw`\s<>"'\x60\[\]\(\)\{\}、。，」』）】》！？；`;
+const ADDRESS = String.raw`(?<![A-Za-z0-9_])https?:\/\/(?=[\p{L}\p{N}_])(?:[^${END}]|\([^${END}]*\))*(?:[^${END}.,;:!?*_~]|\([^${END}]*\))`;
+const INLINE = new RegExp(String.raw`(\x60+)(.+?)\1|\*\*(\S(?:.*?\S)?)\*\*|\*([^\s*](?:[^*]*[^\s*])?)\*|\[((?:epi|sem|les|his|msg|doc):[\w.:]+)\]|\[([^\]]+)\]\((?:https?:[^\s\)]+)\)|(${ADDRESS})`, "gsu");
 
 function inline(node, text) {
   let end = 0;
   for (const found of text.matchAll(INLINE)) {
     plain(node, text.slice(end, found.index));
-    const [whole, , code, bold, italic, cited, label] = found;
+    const [whole, , code, bold, italic, cited, label, address] = found;
     if (code !== undefined) node.append(make("code", "", code));
     else if (bold !== undefined) node.append(inline(make("strong"), bold));
     else if (italic !== undefined) node.append(inline(make("em"), italic));
-    else node.append(make("span", cited ? "cite" : "live-link", cited ?? label));
+    else node.append(make("span", cited ? "cite" : "live-link", cited ?? label ?? address));
     end = found.index + whole.length;
   }
   plain(node, text.slice(end));
@@ -45,9 +49,15 @@ function list(lines) {
       (open.at(-1)?.node.lastElementChild ?? top).append(node);
       open.push({ column: blanks.length, node });
     }
-    open.at(-1).node.append(inline(make("li"), text));
+    open.at(-1).node.append(item(text));
   }
   return top;
+}
+
+function item(text) {
+  const ticked = text.match(TASK)?.[1];
+  if (ticked === undefined) return inline(make("li"), text);
+  return inline(make("li", "task"), `${ticked === " " ? "☐" : "☑"} ${text.slice(4)}`);
 }
 
 function table(lines) {
@@ -66,17 +76,14 @@ function table(lines) {
 function block(text) {
   const made = document.createDocumentFragment();
   const lines = text.replace(/\n+$/, "").split("\n");
-  if (lines.length > 1 && DELIMITERS.test(lines[1]) && lines[0].includes("|")) {
-    made.append(table(lines));
-    return made;
-  }
+  const head = lines.findIndex((line, at) => line.includes("|") && DELIMITERS.test(lines[at + 1] ?? ""));
   let said = [];
   const flush = () => {
     if (!said.length) return;
     made.append(ITEM.test(said[0]) ? list(said) : said[0].startsWith(">") ? quote(said) : inline(make("p"), said.join("\n")));
     said = [];
   };
-  for (const line of lines) {
+  for (const line of head < 0 ? lines : lines.slice(0, head)) {
     const heading = line.match(HEADING);
     const starts = ITEM.test(line) !== (said.length > 0 && ITEM.test(said[0])) && ITEM.test(line);
     if (heading || RULE.test(line) || starts) flush();
@@ -85,6 +92,7 @@ function block(text) {
     else said.push(line);
   }
   flush();
+  if (head >= 0) made.append(table(lines.slice(head)));
   return made;
 }
 
@@ -94,8 +102,19 @@ function quote(lines) {
   return node;
 }
 
-// Nothing in such a piece changes how what stands before it reads.
-const SIMPLE = /^[^`*[\])|\n]*$/;
+// Nothing in such a piece changes how what stands before it reads, except within an address.
+const SIMPLE = /^[^`*[\])|/\n]*$/;
+const IN_ADDRESS = /https?:\/\/\S*$/;
+
+// Without a last line that may be the head of a table: the next one tells.
+function told(text) {
+  const lines = text.split("\n");
+  let head = lines.length - 1;
+  while (head > 0 && lines[head - 1].startsWith("|")) head -= 1;
+  const [first, second, third] = lines.slice(head);
+  const isOpen = first.startsWith("|") && third === undefined && /^[ \t|:-]*$/.test(second ?? "");
+  return isOpen ? lines.slice(0, head).join("\n") : text;
+}
 
 // What stands before the last blank line is made once and left alone; the block after it is made anew as it grows.
 export class LiveText {
@@ -106,6 +125,7 @@ export class LiveText {
 
   // A new run of text, after a tool call.
   start() {
+    if (this.open) this.draw(this.open);
     this.open = "";
     this.tail = [];
     this.growing = null;
@@ -122,10 +142,12 @@ export class LiveText {
       this.tail = [];
       this.open = this.open.slice(end);
     }
-    this.draw(this.open);
+    const shown = FENCE.test(this.open) ? this.open : told(this.open);
+    this.draw(shown);
     const last = this.tail.at(-1);
     const code = this.open.includes("\n") ? last?.querySelector("pre > code") : null;
-    this.growing = last?.tagName === "P" ? last : code ?? null;
+    const isText = last?.tagName === "P" && shown === this.open && !IN_ADDRESS.test(shown);
+    this.growing = isText ? last : code ?? null;
   }
 
   // Where the first block ends for good; 0 while it does not.
