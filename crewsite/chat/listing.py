@@ -13,6 +13,7 @@ from crewsite.accounts.models import Workspace
 from crewsite.conversations.indexing import KIND
 from crewsite.conversations.models import Conversation, Message
 from crewsite.search.recall import Asker, search_all
+from crewsite.search.unmarked import unmarked
 from crewsite.security.origin import Surface
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _by_index(user: User, query: str, mine: QuerySet[Conversation]) -> Iterator[
 
 def excerpt(text: str, query: str) -> str:
     """A line of the text around the first word of the query that stands in it."""
-    line = " ".join(text.split())
+    line = " ".join(unmarked(text).split())
     places = [line.casefold().find(word.casefold()) for word in (query, *query.split())]
     at = next((place for place in places if place >= 0), 0)
     start = max(0, at - EXCERPT_BEFORE_CHARS)

@@ -12,6 +12,7 @@ from crewsite.chat.models import Turn
 from crewsite.llm.constants import MEMORY_MODEL
 from crewsite.search.degradation import in_words
 from crewsite.search.recall import Recall, search_all
+from crewsite.search.unmarked import unmarked
 from crewsite.security.redaction import redact
 from memory.intents import Intent, detect, forget_query, states_something
 
@@ -54,7 +55,7 @@ def recall_markdown(found: Recall, *, nothing: str = NOTHING_FOUND) -> str:
     lines = [nothing] if not found.hits else ["From memory:", ""]
     for hit in found.hits:
         day = f", {hit.at.date().isoformat()}" if hit.at else ""
-        text = " ".join(redact(hit.text).text.split())
+        text = " ".join(unmarked(redact(hit.text).text).split())
         shown = text if len(text) <= HIT_CHARS else text[: HIT_CHARS - 1] + "…"
         lines.append(f"- {shown} `[{hit.citation}]`{day}")
     if found.degraded:

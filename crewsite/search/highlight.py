@@ -7,11 +7,14 @@ from functools import lru_cache
 from html import escape
 
 from crewsite.search.constants import HIGHLIGHT_CHARS
+from crewsite.search.unmarked import unmarked
 from crewsite.search.words import query_terms, stem_prefix
 
 
 def highlight(text: str, query: str, *, chars: int = HIGHLIGHT_CHARS) -> str:
-    """About `chars` characters around the first match, escaped, every matching word in `<mark>`."""
+    """About `chars` characters around the first match, escaped and without the signs of Markdown, every
+    matching word in `<mark>`."""
+    text = unmarked(text)
     pattern = _pattern(query)
     start = _start(text, pattern.search(text) if pattern else None, chars)
     piece = text[start : start + chars]
