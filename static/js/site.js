@@ -1,4 +1,6 @@
 // Behaviour of the page frame: theme switch, mobile navigation, menus that close, the workspace, local times.
+import { clock, moment } from "./times.js";
+
 const root = document.documentElement;
 
 function currentTheme() {
@@ -31,8 +33,8 @@ export function localTimes(scope = document) {
     const at = new Date(node.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     node.dataset.local = "1";
-    node.title = at.toLocaleString();
-    if (node.dataset.style === "clock") node.textContent = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    node.title = moment(at);
+    if (node.dataset.style === "clock") node.textContent = clock(at);
   }
 }
 

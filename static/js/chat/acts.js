@@ -1,7 +1,7 @@
 // What the buttons under a message do.
 import { undoFailed } from "./cards.js";
 import { openContext } from "./dialogs.js";
-import { byId } from "./dom.js";
+import { readyToWrite } from "./dom.js";
 import { startEdit } from "./edit.js";
 import { copyText } from "./prose.js";
 import * as thread from "./thread.js";
@@ -39,7 +39,7 @@ export function messageActs({ connection, edit, showVersion }) {
       const turn = button.closest(".msg").dataset.turn;
       if (!connection.send("answer", { turn, call, choice })) return;
       for (const one of button.parentElement.children) one.disabled = true;
-      byId("composer-text").focus();
+      readyToWrite();
     },
     again(message) {
       const retry = message.querySelector("[data-act=retry]");

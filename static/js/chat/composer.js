@@ -1,6 +1,6 @@
 // The message box: grows with its text, sends on Enter, keeps a draft for each conversation in this tab.
 import { setUpCompletion } from "./complete.js";
-import { byId, show } from "./dom.js";
+import { byId, readyToWrite, show } from "./dom.js";
 import { setUpModelPicker } from "./models.js";
 
 const FIRST_MESSAGE = "crew-first-message";
@@ -42,6 +42,7 @@ export function setUpStart() {
   const box = byId("composer-text");
   autosize(box);
   sendOnEnter(box, form);
+  readyToWrite();
   form.addEventListener("submit", (event) => {
     if (box.value.trim()) sessionStorage.setItem(FIRST_MESSAGE, box.value);
     else {
@@ -77,6 +78,7 @@ export function setUpComposer({ conversation, onSend, onStop, onUp }) {
     onUp();
   });
   sendOnEnter(box, form);
+  readyToWrite();
   box.addEventListener("input", () => sessionStorage.setItem(draft, box.value));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -86,6 +88,7 @@ export function setUpComposer({ conversation, onSend, onStop, onUp }) {
     sessionStorage.removeItem(draft);
     box.dispatchEvent(new Event("input"));
     onSend(text);
+    readyToWrite(); // an empty box has no button to send with while an answer is written
   });
   byId("stop").addEventListener("click", onStop);
   return {

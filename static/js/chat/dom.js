@@ -20,5 +20,10 @@ export function setIcon(svg, name) {
   svg.querySelector("use").setAttribute("href", `#i-${name}`);
 }
 
+// Where a finger points, a keyboard would come up and cover what there is to read.
+export function readyToWrite() {
+  if (matchMedia("(pointer: fine)").matches) byId("composer-text").focus();
+}
+
 // Python counts code points, JavaScript UTF-16 units; offsets on the wire are code points.
 export const points = (text) => Array.from(text);

@@ -1,6 +1,6 @@
 // Editing a message in its place: the same question in other words, as another version.
 import { autosize, sendOnEnter } from "./composer.js";
-import { byId, fromTemplate, show } from "./dom.js";
+import { fromTemplate, readyToWrite, show } from "./dom.js";
 
 export function startEdit(message, onSend) {
   if (message.querySelector(".edit")) return;
@@ -43,6 +43,6 @@ export function startEdit(message, onSend) {
     if (!text) return;
     end();
     onSend(text);
-    byId("composer-text").focus();
+    readyToWrite();
   });
 }

@@ -42,7 +42,16 @@ export async function showRows(count) {
   document.querySelectorAll(".list-item")[last]?.focus();
 }
 
+// Where the conversation on the page stands among the others; only the list scrolls to it.
+function showCurrent() {
+  const box = byId("chat-list-body");
+  const current = box.querySelector("[aria-current]")?.getBoundingClientRect();
+  const room = box.getBoundingClientRect();
+  if (current && current.bottom > room.bottom) box.scrollTop += current.top - room.top - room.height / 2;
+}
+
 export function setUpList() {
+  showCurrent();
   const search = byId("list-search");
   let timer;
   search.addEventListener("input", () => {
@@ -63,7 +72,7 @@ export function setUpList() {
     show(scrim, open);
     openers.forEach((button) => button.setAttribute("aria-expanded", String(open)));
     byId("main").inert = open;
-    if (open) search.focus();
+    if (open) (matchMedia("(pointer: fine)").matches ? search : list.querySelector("a")).focus();
     else openers[0]?.focus();
   };
   openers.forEach((button) => button.addEventListener("click", () => toggle(true)));

@@ -1,5 +1,5 @@
 // Keeps the newest line in view while the reader is at the bottom, and leaves the reader alone otherwise.
-import { byId, show } from "./dom.js";
+import { byId, readyToWrite, show } from "./dom.js";
 
 const NEAR_PX = 80;
 
@@ -25,7 +25,7 @@ export function followBottom() {
   jump.addEventListener("click", () => {
     following = true;
     toBottom();
-    byId("composer-text").focus();
+    readyToWrite();
   });
   toBottom();
   return {

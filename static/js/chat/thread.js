@@ -2,6 +2,7 @@
 import { newCard, offerBack } from "./cards.js";
 import { byId, fromTemplate, make, show } from "./dom.js";
 import { decorate } from "./prose.js";
+import { clock, moment } from "../times.js";
 
 export const sourceOf = new WeakMap(); // message node -> its Markdown, for Copy and Remember
 
@@ -15,7 +16,8 @@ export function stamp(node, iso) {
   const time = node.querySelector(".act-time");
   const at = iso ? new Date(iso) : new Date();
   time.dateTime = at.toISOString();
-  time.textContent = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  time.textContent = clock(at);
+  time.title = moment(at);
 }
 
 export function addUser(text, { clientKey, isCommand = false } = {}) {
