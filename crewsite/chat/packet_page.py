@@ -1,5 +1,5 @@
-"""A stored context packet as people read it: blocks with their sizes, rows with links, and what was left out
-and why."""
+"""A stored context packet as people read it: blocks with their sizes, what its rows say with links to them,
+and what was left out and why."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 from django.urls import reverse
 
 from crewsite.search.degradation import in_words
+from crewsite.search.unmarked import unmarked
 from memory.context.packet import packet_text
 from memory.layers import layer_of
 
 if TYPE_CHECKING:
     from crewsite.accounts.models import Workspace
 
+    Rows = dict[str, dict[int, Any]]  # kind of a source row -> id -> the row as it is now
+
+# What a row says, in characters: more than the two lines of the drawer that are shown.
+SOURCE_CHARS: Final = 160
 # Kind of a source row -> the word people know it by.
 WORDS: Final[dict[str, str]] = {"semantic": "fact", "episodic": "episode"}
 TITLES: Final[dict[str, str]] = {
@@ -36,10 +41,15 @@ MODES: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
+    """One row: what it says (`key` only of a fact), and how it `ended` since, if it did."""
+
     citation: str
     word: str
     score: float | None
     url: str
+    key: str
+    text: str
+    ended: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +89,9 @@ class PacketPage:
 
 
 def packet_page(packet: dict[str, Any], *, workspace: Workspace) -> PacketPage:
-    """`workspace` is whose memory the packet was made of: the links of its rows lead there."""
-    views = [_block(block, workspace) for block in packet.get("blocks", [])]
+    """`workspace` is whose memory the packet was made of: its rows are read there, each kind at once."""
+    rows = _rows(packet, workspace)
+    views = [_block(block, workspace, rows) for block in packet.get("blocks", [])]
     shown = [view for view in views if view.text]
     mode = str(packet.get("mode", ""))
     return PacketPage(
@@ -97,7 +108,16 @@ def packet_page(packet: dict[str, Any], *, workspace: Workspace) -> PacketPage:
     )
 
 
-def _block(block: dict[str, Any], workspace: Workspace) -> BlockView:
+def _rows(packet: dict[str, Any], workspace: Workspace) -> Rows:
+    wanted: dict[str, set[int]] = {}
+    for block in packet.get("blocks", []):
+        for source in (*block.get("sources", []), *block.get("left_out", [])):
+            wanted.setdefault(str(source.get("kind", "")), set()).add(source.get("object_id"))
+    layers = {kind: layer for kind in wanted if (layer := layer_of(kind))}
+    return {kind: layer.rows(workspace).in_bulk(wanted[kind]) for kind, layer in layers.items()}
+
+
+def _block(block: dict[str, Any], workspace: Workspace, rows: Rows) -> BlockView:
     name = str(block.get("name", ""))
     return BlockView(
         title=TITLES.get(name, name.replace("_", " ").capitalize()),
@@ -107,8 +127,8 @@ def _block(block: dict[str, Any], workspace: Workspace) -> BlockView:
         cap=block.get("cap"),
         state=str(block.get("state", "admitted")),
         reason=_reason(block),
-        sources=[_source(source, workspace) for source in block.get("sources", [])],
-        left_out=[_source(source, workspace) for source in block.get("left_out", [])],
+        sources=[_source(source, workspace, rows) for source in block.get("sources", [])],
+        left_out=[_source(source, workspace, rows) for source in block.get("left_out", [])],
         left_out_count=int(block.get("left_out_count", 0)),
         with_message=block.get("placement") == "message",
     )
@@ -120,15 +140,32 @@ def _reason(block: dict[str, Any]) -> str:
     return reason.partition(": ")[0] if block.get("left_out") else reason
 
 
-def _source(source: dict[str, Any], workspace: Workspace) -> SourceLine:
+def _source(source: dict[str, Any], workspace: Workspace, rows: Rows) -> SourceLine:
     kind, object_id = str(source.get("kind", "")), source.get("object_id")
+    layer, row = layer_of(kind), rows.get(kind, {}).get(object_id)  # type: ignore[arg-type]
+    text = layer.text(row) if layer and row else ""
+    key = row.key if kind == "semantic" and row else ""
+    lines = [line.strip() for line in unmarked(text.removeprefix(f"{key}: ")).splitlines()]
+    text = " · ".join(filter(None, lines))
     citation = str(source.get("citation") or f"{kind} {object_id or ''}".strip())
     return SourceLine(
         citation=citation,
         word=WORDS.get(kind, kind),
         score=source.get("score"),
-        url=_row_url(kind, object_id, citation, workspace),
+        url=_row_url(kind, object_id, citation, workspace) if row else "",
+        key=key,
+        text=text if len(text) <= SOURCE_CHARS else f"{text[: SOURCE_CHARS - 1]}…",
+        ended=_ended(row) if layer else "",
     )
+
+
+def _ended(row: Any) -> str:
+    """What became of the row since; rows of some kinds are deleted, those of others replaced."""
+    if row is None:
+        return "gone for good"
+    if getattr(row, "replaced_at", None) or getattr(row, "superseded_by_id", None):
+        return "replaced since"
+    return "deleted since" if getattr(row, "deleted_at", None) else ""
 
 
 def _row_url(kind: str, object_id: Any, citation: str, workspace: Workspace) -> str:

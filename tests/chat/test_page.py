@@ -16,11 +16,14 @@ from django.utils import timezone
 
 from crewsite.accounts.models import Membership, Role, User, Workspace
 from crewsite.chat.models import Turn
+from crewsite.chat.packet_page import packet_page
 from crewsite.chat.services import turn_begin, turn_finish, turn_start
 from crewsite.conversations.models import Conversation, Message
 from crewsite.conversations.services import message_update
 from lessons.models import Lesson
-from tests.factories import make_conversation, make_member, make_message, make_user, make_workspace
+from lessons.services import lesson_write
+from memory.services import episodic_delete, episodic_write, semantic_write
+from tests.factories import EXPLICIT, make_conversation, make_member, make_message, make_user, make_workspace
 
 HOSTILE = "<img src=x onerror=alert(1)> [x](javascript:alert(1)) <script>alert(2)</script>"
 PACKET = {
@@ -275,10 +278,58 @@ def test_the_drawer_shows_the_budget_the_window_and_what_came_with_the_message(
     assert page.index("With this message") < page.index("Episodes") < page.index("Before the conversation")
 
 
-def test_the_rows_of_a_packet_lead_to_their_pages(talk: Conversation, alice: User) -> None:
-    address = reverse("chat:turn_context", args=[exchange(talk, packet=PACKET).pk])
-    link = f"{reverse('dashboard:cited', args=['les:7'])}?workspace={talk.workspace.slug}"
-    assert link in signed_in(alice).get(address).content.decode()
+def context_page(talk: Conversation, reader: User, sources: list[dict[str, Any]]) -> str:
+    block = {"name": "rows", "text": "As they stood then.", "chars": 19, "sources": sources}
+    turn = exchange(talk, packet={"blocks": [block], "total_chars": 19})
+    return signed_in(reader).get(reverse("chat:turn_context", args=[turn.pk])).content.decode()
+
+
+def source_of(kind: str, row: Any, citation: str) -> dict[str, Any]:
+    return {"kind": kind, "object_id": row.pk, "citation": citation, "score": 0.5}
+
+
+def test_the_rows_of_a_packet_say_what_they_hold_and_lead_to_their_pages(
+    talk: Conversation, alice: User, home: Workspace
+) -> None:
+    fact = semantic_write(home=home, key="project.host", value=["heron", "crane"], origin=EXPLICIT).row
+    lesson = lesson_write(home=home, rule="Prefer **tabs** <b>", origin=EXPLICIT).row
+    shown = context_page(
+        talk, alice, [source_of("semantic", fact, "sem:project.host"), source_of("lesson", lesson, "les:1")]
+    )
+    assert f"{reverse('dashboard:cited', args=[f'les:{lesson.pk}'])}?workspace={home.slug}" in shown
+    assert '<span class="key">project.host</span> heron crane</a>' in shown
+    assert "Prefer tabs &lt;b&gt;</a>" in shown
+    assert shown.count("relevance 0.50") == 2
+
+
+def test_rows_of_a_packet_that_ended_say_so(talk: Conversation, alice: User, home: Workspace) -> None:
+    old = semantic_write(home=home, key="project.host", value="heron", origin=EXPLICIT).row
+    semantic_write(home=home, key="project.host", value="crane", origin=EXPLICIT)
+    gone = episodic_write(home=home, text="Moored at the stern.", origin=EXPLICIT).row
+    episodic_delete(row=gone, origin=EXPLICIT)
+    pruned = {"kind": "episodic", "object_id": 99, "citation": "epi:99", "score": None}
+    shown = context_page(
+        talk, alice, [source_of("semantic", old, "sem:1"), source_of("episodic", gone, "epi:1"), pruned]
+    )
+    for said in (
+        "heron",
+        "replaced since",
+        "Moored at the stern.",
+        "deleted since",
+        "Episode epi:99",
+        "gone for good",
+    ):
+        assert said in shown
+
+
+def test_the_rows_of_one_kind_are_read_at_once(
+    talk: Conversation, alice: User, home: Workspace, django_assert_num_queries: Any
+) -> None:
+    rows = [episodic_write(home=home, text=f"Moored at berth {n}.", origin=EXPLICIT).row for n in range(12)]
+    sources = [source_of("episodic", row, f"epi:{row.pk}") for row in rows]
+    with django_assert_num_queries(1):
+        packet_page({"blocks": [{"text": "", "sources": sources}]}, workspace=home)
+    assert "4 more" in context_page(talk, alice, sources)
 
 
 def test_an_answer_follows_its_question_whatever_was_asked_meanwhile(talk: Conversation, alice: User) -> None:
