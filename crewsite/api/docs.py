@@ -1,10 +1,11 @@
-"""The schema and its page, for anybody; both count addresses."""
+"""The schema and its page, for anybody; both count whom they know, and else addresses."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.authentication import SessionAuthentication
 
 from crewsite.api import throttling
 
@@ -26,4 +27,6 @@ class Schema(_Counted, SpectacularAPIView):
 
 
 class Docs(_Counted, SpectacularSwaggerSplitView):
-    """Swagger UI, served from here."""
+    """Swagger UI, served from here, under the bar of whoever is signed in."""
+
+    authentication_classes = (SessionAuthentication,)

@@ -16,6 +16,8 @@ from drf_spectacular.validation import validate_schema
 if TYPE_CHECKING:
     from django.test import Client
 
+    from crewsite.accounts.models import User
+
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[2]
 # No single rows that somebody else could change in between.
@@ -64,6 +66,14 @@ def test_the_docs_page_needs_no_inline_code_and_no_other_host(client: Client) ->
     answer = client.get(script.group(1).replace("&amp;", "&"))
     assert answer.status_code == 200
     assert "javascript" in answer["Content-Type"]
+
+
+def test_the_docs_page_stands_under_the_bar_of_who_is_signed_in(client: Client, alice: User) -> None:
+    assert 'action="/logout/"' not in client.get("/api/v1/docs/").content.decode()
+    client.force_login(alice)
+    page = client.get("/api/v1/docs/").content.decode()
+    assert 'aria-label="Main"' in page
+    assert 'action="/logout/"' in page
 
 
 @pytest.mark.sqlite_only  # the ranges of numbers are those of the database

@@ -135,3 +135,16 @@ def test_the_gates_are_accessible(filled: Started, browser: Browser, theme: str,
             if wrong := problems(page):
                 found[name] = wrong
     assert found == {}
+
+
+def test_the_api_docs_follow_the_choice_of_colours(filled: Started, browser: Browser) -> None:
+    background = "getComputedStyle(document.querySelector('.swagger-ui')).backgroundColor"
+    with opened(browser, "light", 360) as context:
+        page = context.new_page()
+        page.goto(f"{filled.url}/api/v1/docs/")
+        page.locator(".opblock").first.wait_for()
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        light = page.evaluate(background)
+        page.get_by_role("button", name="Use dark colours").click()
+        page.wait_for_function(f"{background} !== {light!r}")
+        assert page.evaluate("document.documentElement.classList.contains('dark-mode')")
