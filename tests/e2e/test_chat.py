@@ -391,7 +391,7 @@ def test_markdown_is_read_while_it_streams_and_stays_where_it_was(chat: Chat) ->
     gate = threading.Event()
     written = (
         "## Ways\n\n1. a **loop**\n2. `map`\n\n```python\nfor x in y:\n    pass\n```\n\n"
-        "| a | b |\n| --- | --- |\n| 1 | 2 |\n\nThat is all."
+        "| a | b |\n| --- | ---: |\n| 1 | 2 |\n\nThat is all."
     )
     chat.llm.queue.append(
         Reply(
@@ -406,7 +406,7 @@ def test_markdown_is_read_while_it_streams_and_stays_where_it_was(chat: Chat) ->
     expect(body).to_have_attribute("data-streaming", "")
     parts = "h2, li, strong, code, pre, td, p"
     streamed = body.locator(parts).evaluate_all(
-        "(all) => all.map((one) => one.tagName + one.textContent.trim())"
+        "(all) => all.map((one) => one.tagName + one.textContent.trim() + (one.align ?? ''))"
     )
     tops = body.locator(parts).evaluate_all(
         "(all) => all.map((one) => Math.round(one.getBoundingClientRect().top))"
@@ -414,7 +414,9 @@ def test_markdown_is_read_while_it_streams_and_stays_where_it_was(chat: Chat) ->
     gate.set()
     chat.ended()
     assert (
-        body.locator(parts).evaluate_all("(all) => all.map((one) => one.tagName + one.textContent.trim())")
+        body.locator(parts).evaluate_all(
+            "(all) => all.map((one) => one.tagName + one.textContent.trim() + (one.align ?? ''))"
+        )
         == streamed
     )
     after = body.locator(parts).evaluate_all(

@@ -54,6 +54,7 @@ ADMIN_PAGES: Final = {
 GATES: Final = {"login": "/login/", "used link": "/login/link/none/"}
 FIRST_LOAD_BYTES: Final = 200_000  # chapter 06, 6.6
 WIDTHS: Final = (360, 1280)
+FINGER_PX: Final = 40
 THEMES: Final = ("light", "dark")
 
 
@@ -148,3 +149,17 @@ def test_the_api_docs_follow_the_choice_of_colours(filled: Started, browser: Bro
         page.get_by_role("button", name="Use dark colours").click()
         page.wait_for_function(f"{background} !== {light!r}")
         assert page.evaluate("document.documentElement.classList.contains('dark-mode')")
+
+
+def test_a_finger_finds_every_button(filled: Started, browser: Browser) -> None:
+    small = {}
+    with browser.new_context(
+        viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
+    ) as context:
+        page = context.new_page()
+        sign_in(page, filled)
+        for path in ("/memory/facts/", "/jobs/", "/connect/", "/settings/models/", "/review/"):
+            page.goto(f"{filled.url}{path}")
+            heights = page.locator(".btn:visible").evaluate_all("(all) => all.map((one) => one.offsetHeight)")
+            small[path] = [height for height in heights if height < FINGER_PX]
+    assert not any(small.values()), small

@@ -60,11 +60,18 @@ function item(text) {
   return inline(make("li", "task"), `${ticked === " " ? "☐" : "☑"} ${text.slice(4)}`);
 }
 
+const cellsOf = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
+const ALIGNED = { ":-:": "center", "-:": "right" };
+
 function table(lines) {
+  const sides = cellsOf(lines[1]).map((sign) => ALIGNED[sign.replace(/-+/, "-")]);
   const rows = lines.filter((_line, at) => at !== 1).map((line, at) => {
     const row = make("tr");
-    const cells = line.trim().replace(/^\||\|$/g, "").split("|");
-    row.append(...cells.map((cell) => inline(make(at ? "td" : "th"), cell.trim())));
+    row.append(...cellsOf(line).map((text, column) => {
+      const cell = inline(make(at ? "td" : "th"), text);
+      if (sides[column]) cell.align = sides[column];
+      return cell;
+    }));
     return row;
   });
   const node = make("table");
