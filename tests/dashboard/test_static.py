@@ -50,8 +50,10 @@ def test_a_module_is_short_and_says_what_it_is_for(path: Path) -> None:
 @pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
 def test_every_import_of_a_module_exists_and_is_ours(path: Path) -> None:
     for target in re.findall(r'from "([^"]+)"', path.read_text()):
-        assert target.startswith("./")
-        assert (path.parent / target).is_file()
+        assert target.startswith(("./", "../"))
+        module = (path.parent / target).resolve()
+        assert module.is_file()
+        assert module.is_relative_to(STATIC)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
