@@ -33,13 +33,14 @@ export function startConversation() {
   const on = handlers({ connection, unsent, running, picker, notify, settle, greet, reread, refused });
   const acts = messageActs({ connection, edit, showVersion });
   let versionShown = null;
+  let modeWanted = ""; // picked while the line was down
 
   drawLines();
   inner.addEventListener("click", (event) => {
     const button = event.target.closest("[data-act]");
     if (button) acts[button.dataset.act]?.(button.closest(".msg"), button);
   });
-  byId("pick-mode").addEventListener("change", (event) => connection.send("command", { text: `/${event.target.value}` }));
+  byId("pick-mode").addEventListener("change", (event) => setMode(event.target.value));
   settle();
   connection.open();
 
@@ -74,6 +75,7 @@ export function startConversation() {
   function greet() {
     const [live] = liveTurns();
     connection.send("resume", { after_seq: thread.lastSeq(), turn: live?.turn ?? null, offset: live?.offset ?? 0 });
+    setMode(modeWanted);
     for (const [key, fields] of unsent) connection.send("send", { client_key: key, ...fields });
     const first = takeFirstMessage();
     if (first && !document.querySelector(".msg-user")) send(first);
@@ -123,6 +125,10 @@ export function startConversation() {
     const box = byId("composer-text");
     if (!box.value) box.value = fields.text;
     box.dispatchEvent(new Event("input"));
+  }
+
+  function setMode(mode) {
+    modeWanted = mode && !connection.send("command", { text: `/${mode}` }) ? mode : "";
   }
 
   function showVersion(button) {
