@@ -9,6 +9,7 @@ import threading
 from functools import lru_cache
 from typing import Any, Final
 
+from crewsite.search.folding import fold as index_fold
 from crewsite.search.words import STOP_WORDS
 from crewsite.security.text import fold
 
@@ -62,7 +63,9 @@ def stems(text: str, *, language: str = "", drop_function_words: bool = True) ->
     language = language or detect_language(text)
     words = tokens(text)
     content = [word for word in words if word not in STOP_WORDS[language]] if drop_function_words else words
-    return frozenset(stem(word, language) for word in content or words)
+    # As the keyword index has them: `strasse` for `straße`, and `python` alone where it stands in Chinese.
+    parts = " ".join(map(index_fold, content or words)).split()
+    return frozenset(stem(part, language) for part in parts)
 
 
 def fact_overlap(query: str, *, key: str, value: str, key_weight: float) -> float:

@@ -74,3 +74,6 @@ RECONCILE_BATCH: Final = 500
 ROWS_PER_STATEMENT: Final = 150
 # Characters of an excerpt around the first match.
 HIGHLIGHT_CHARS: Final = 240
+# A long text is looked through for its first match in stretches, which overlap by more than a word has.
+STRETCH_CHARS: Final = 2_000
+STRETCH_OVERLAP_CHARS: Final = 100

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
 
-from crewsite.search.constants import HIGHLIGHT_CHARS
+from crewsite.search.constants import HIGHLIGHT_CHARS, STRETCH_CHARS, STRETCH_OVERLAP_CHARS
+from crewsite.search.folding import SPACED, fold, folded_with_places
 from crewsite.search.unmarked import unmarked
 from crewsite.search.words import query_terms, stem_prefix
 
@@ -16,33 +18,57 @@ def highlight(text: str, query: str, *, chars: int = HIGHLIGHT_CHARS) -> str:
     matching word in `<mark>`."""
     text = unmarked(text)
     pattern = _pattern(query)
-    start = _start(text, pattern.search(text) if pattern else None, chars)
+    start = _start(text, _first_match(text, pattern), chars)
     piece = text[start : start + chars]
     before, after = ("… " if start else ""), (" …" if start + chars < len(text) else "")
-    if pattern is None:
-        return escape(before + piece + after)
     marked: list[str] = []
     end = 0
-    for match in pattern.finditer(piece):
-        marked += [escape(piece[end : match.start()]), "<mark>", escape(match.group()), "</mark>"]
-        end = match.end()
+    for begin, stop in _matches(piece, pattern):
+        marked += [escape(piece[end:begin]), "<mark>", escape(piece[begin:stop]), "</mark>"]
+        end = stop
     return escape(before) + "".join([*marked, escape(piece[end:])]) + escape(after)
 
 
-def _start(text: str, first: re.Match[str] | None, chars: int) -> int:
+def _first_match(text: str, pattern: re.Pattern[str] | None) -> int | None:
+    """Where it begins. Stretch by stretch, since to know the places of a long text takes its time."""
+    if pattern is None:
+        return None
+    for start in range(0, len(text), STRETCH_CHARS):
+        stretch = text[start : start + STRETCH_CHARS + STRETCH_OVERLAP_CHARS]
+        if pattern.search(fold(stretch)):
+            return start + next((begin for begin, _ in _matches(stretch, pattern)), 0)
+    return None
+
+
+def _matches(text: str, pattern: re.Pattern[str] | None) -> Iterator[tuple[int, int]]:
+    """Where matches begin and end in the text as it is written."""
+    if pattern is None:
+        return
+    folded, places = folded_with_places(text)
+    end = 0
+    for match in pattern.finditer(folded):
+        begin = places[match.start()]
+        # One that ends within what a single character stands for takes the whole of it.
+        stop = next(place for place in places[match.end() :] if place > places[match.end() - 1])
+        if begin >= end:
+            yield begin, stop
+            end = stop
+
+
+def _start(text: str, first: int | None, chars: int) -> int:
     """A little before the first match, at the beginning of a word where there is one."""
     if first is None or len(text) <= chars:
         return 0
-    start = max(0, first.start() - chars // 3)
-    blank = text.find(" ", start, first.start())
+    start = max(0, first - chars // 3)
+    blank = text.find(" ", start, first)
     return blank + 1 if start and blank >= 0 else start
 
 
 @lru_cache(maxsize=64)
 def _pattern(query: str) -> re.Pattern[str] | None:
-    """Grams of one run overlap; longer alternatives come first, and neighbours join."""
+    """Of a folded text. Grams of one run overlap; longer alternatives come first, and neighbours join."""
     parts = []
     for term in sorted(query_terms(query), key=lambda term: -len(term.text)):
         part = re.escape(stem_prefix(term.text))
-        parts.append(rf"\b{part}\w*" if term.kind == "word" else part)
-    return re.compile(f"(?:{'|'.join(parts)})+", re.IGNORECASE) if parts else None
+        parts.append(rf"(?<!{SPACED}){part}{SPACED}*" if term.kind == "word" else part)
+    return re.compile(f"(?:{'|'.join(parts)})+") if parts else None

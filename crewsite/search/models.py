@@ -16,6 +16,7 @@ class Collection(models.Model):
     """
 
     name = models.CharField(max_length=80, unique=True)
+    fold = models.CharField(max_length=20, blank=True, help_text="In which way its documents are folded.")
 
     class Meta:
         ordering = ["name"]
@@ -37,6 +38,7 @@ class Document(models.Model):
     unspaced = models.BooleanField(default=False, help_text="Has text of a script that writes no spaces.")
     text_hash = models.CharField(max_length=32)
     text = models.TextField()
+    folded = models.TextField(help_text="The text as keyword search compares it.")
 
     class Meta:
         constraints = [

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from django.db import models, transaction
 
 from crewsite.search.constants import RECONCILE_BATCH
-from crewsite.search.documents import delete_many, put_many, text_hash
+from crewsite.search.documents import delete_many, put_many, refold, text_hash
 from crewsite.search.keyword import keyword_index
 from crewsite.search.kinds import SearchKind, live_documents, search_kinds
 from crewsite.search.models import Document
+from crewsite.security.text import number_of
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,11 @@ def is_stale(kind: SearchKind) -> bool:
 
 
 def keyword_rebuild(*, force: bool = False) -> bool:
-    """Make the keyword index anew if its counts differ from the documents', or in any case with `force`."""
+    """Make the keyword index anew if its counts differ from the documents', or in any case with `force`.
+    Documents that an older version folded are folded anew before.
+    """
+    if refolded := refold():
+        logger.info("%s folded anew for keyword search.", number_of(refolded, "text"))
     index = keyword_index()
     if not force and index.is_in_step():
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from django.db import connection
 
+from crewsite.search.folding import FOLD
 from crewsite.search.models import Collection
 
 
@@ -18,4 +19,6 @@ def collection_number(name: str) -> int | None:
 
 def collection_number_ensure(name: str) -> int:
     number = collection_number(name)
-    return Collection.objects.get_or_create(name=name)[0].pk if number is None else number
+    if number is None:
+        number = Collection.objects.get_or_create(name=name, defaults={"fold": FOLD})[0].pk
+    return number

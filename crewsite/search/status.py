@@ -10,6 +10,7 @@ from typing import Any
 from crewsite.embeddings.service import embedder_status
 from crewsite.embeddings.spaces import active_space
 from crewsite.search.backfill import documents_without_vector
+from crewsite.search.documents import folded_otherwise
 from crewsite.search.keyword import keyword_index
 from crewsite.search.models import Document
 
@@ -22,7 +23,7 @@ def search_status() -> dict[str, Any]:
     documents = Document.objects.count()
     lag = documents if space is None else documents_without_vector(space).count()
     keyword = keyword_index()
-    in_step = keyword.is_in_step()
+    in_step = keyword.is_in_step() and not folded_otherwise().exists()
     degraded = []
     embedder = embedder_status().state
     if embedder != "ready":

@@ -5,7 +5,6 @@ asks for. Pure.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -16,15 +15,8 @@ from crewsite.search.constants import (
     QUERY_TERMS_MAX,
     STEM_CHARS_MIN,
 )
+from crewsite.search.folding import UNSPACED, fold, plain
 
-# Scripts that write words without spaces between them, and Hangul, whose particles hang on to the word: Thai,
-# Lao, Tibetan, Myanmar, Hangul jamo, Khmer, kana, bopomofo, Han with its extensions and compatibility forms,
-# Hangul.
-UNSPACED: Final = (
-    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u318f"
-    "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc"
-    "\U00020000-\U0003ffff"
-)
 _UNSPACED_RUN: Final = re.compile(f"[{UNSPACED}]+")
 # Anything but blanks, control characters, script runs of above and punctuation that never stands inside a
 # word.
@@ -89,8 +81,8 @@ STOP_WORDS: Final = {language: frozenset(words.split()) for language, words in _
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing a question asks for. `word` is matched as a stemmed word or phrase, `gram` as a substring of
-    the length the trigram table knows, `part` as a shorter substring."""
+    """One thing a question asks for, folded. `word` is matched as a stemmed word or phrase, `gram` as a
+    substring of the length the trigram table knows, `part` as a shorter substring."""
 
     text: str
     kind: Literal["word", "gram", "part"]
@@ -105,14 +97,15 @@ def query_terms(query: str) -> tuple[Term, ...]:
     """What a question asks for, in its order, at most 24 terms. Any text is safe; punctuation alone asks for
     nothing.
     """
-    query = unicodedata.normalize("NFC", query[:QUERY_CHARS_MAX])
-    words = [chunk.strip(_EDGES) for chunk in _CHUNK.findall(query)]
-    words = list({word.casefold(): word for word in words if any(map(str.isalnum, word))})
+    query = plain(query[:QUERY_CHARS_MAX])
+    chunks = [chunk.strip(_EDGES).casefold() for chunk in _CHUNK.findall(query)]
+    words = list(dict.fromkeys(word for word in chunks if any(map(str.isalnum, word))))
     content = without_stop_words(words)
-    runs = _UNSPACED_RUN.findall(query)
+    runs = _UNSPACED_RUN.findall(fold(query))
     if not runs:
         content = content or words
-    terms = [Term(word, "word", IDENTIFIER_WEIGHT if _DIGIT.search(word) else 1.0) for word in content]
+    folded = [word for word in map(fold, content) if word]
+    terms = [Term(word, "word", IDENTIFIER_WEIGHT if _DIGIT.search(word) else 1.0) for word in folded]
     terms += [term for run in runs for term in _run_terms(run)]
     # Names of things first when there are too many; a pasted page asks for nothing in particular anyway.
     unique = list(dict.fromkeys(terms))
@@ -122,7 +115,8 @@ def query_terms(query: str) -> tuple[Term, ...]:
 
 
 def without_stop_words(words: list[str]) -> list[str]:
-    """Folded words less the function words of their language; empty when nothing else is among them."""
+    """Words with their accents, less the function words of their language; empty when nothing else is among
+    them."""
     counts = {name: sum(word in known for word in words) for name, known in STOP_WORDS.items()}
     best = max(counts, key=lambda name: (counts[name], name == "english"))
     stop = STOP_WORDS[best]
@@ -137,7 +131,7 @@ def _run_terms(run: str) -> list[Term]:
 
 def word_set(text: str) -> frozenset[str]:
     """Folded words of a text; a script without spaces gives its pairs of neighbouring characters instead."""
-    lowered = text.casefold()
+    lowered = fold(text)
     if lowered.isascii():
         return frozenset(lowered.translate(_BLANKED).split())
     found: set[str] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crewsite.search.folding import fold
 from crewsite.search.keyword.portable import PortableIndex
 from crewsite.search.models import Document, document_id
 
@@ -20,7 +21,7 @@ TEXTS = {
 def documents() -> None:
     for number, owner in ((1, "episodic:1"), (2, "episodic:12")):
         Document.objects.bulk_create(
-            Document(id=document_id(number, pk), collection=owner, object_id=pk, text=text)
+            Document(id=document_id(number, pk), collection=owner, object_id=pk, text=text, folded=fold(text))
             for pk, text in TEXTS.items()
         )
 

@@ -105,7 +105,7 @@ def _for_each(cursor: Any, statement: str, documents: Sequence[Document]) -> Non
     unspaced = [document for document in documents if document.unspaced]
     for table, those in ((schema.WORDS, documents), (schema.GRAMS, unspaced)):
         if those:
-            rows = [(document.pk, document.text) for document in those]
+            rows = [(document.pk, document.folded) for document in those]
             cursor.executemany(statement.format(table=table), rows)
 
 

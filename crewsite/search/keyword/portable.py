@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import reduce
-from operator import or_
+from collections.abc import Callable, Sequence
+from functools import lru_cache, reduce
+from operator import and_, or_
+from typing import Final
 
 from django.db.models import Q
 
@@ -15,6 +16,8 @@ from crewsite.search.keyword import KeywordAnswer
 from crewsite.search.models import Document, documents_of
 from crewsite.search.words import Term, query_terms, stem_prefix
 
+_WORD: Final = re.compile(r"[^\W_]+")
+
 
 class PortableIndex:
     engine = "portable"
@@ -23,9 +26,9 @@ class PortableIndex:
         terms = query_terms(query)
         if not terms or k <= 0:
             return KeywordAnswer()
-        anywhere = reduce(or_, (Q(text__icontains=stem_prefix(term.text)) for term in terms))
+        anywhere = reduce(or_, map(_may_have, terms))
         rows = documents_of(collection).filter(anywhere).order_by("-object_id")[:PORTABLE_ROWS_MAX]
-        texts = dict(rows.values_list("object_id", "text"))
+        texts = dict(rows.values_list("object_id", "folded"))
         return _ranked(texts, terms, k, total=counts.document_count(collection))
 
     def replace(self, *, removed: Sequence[Document], added: Sequence[Document]) -> None:
@@ -48,8 +51,8 @@ def _ranked(texts: dict[int, str], terms: Sequence[Term], k: int, *, total: int)
 
     postings = []
     for term in terms:
-        pattern = _pattern(term)
-        having = sorted(object_id for object_id, text in texts.items() if pattern.search(text))
+        has = _matcher(term)
+        having = sorted(object_id for object_id, text in texts.items() if has(text))
         postings.append(Posting(term, np.array(having, dtype=np.int64), len(having)))
     if not any(posting.count for posting in postings):
         return KeywordAnswer()
@@ -57,6 +60,28 @@ def _ranked(texts: dict[int, str], terms: Sequence[Term], k: int, *, total: int)
     return KeywordAnswer(tuple(rank(table, asked=len(terms), k=k)), terms=table)
 
 
-def _pattern(term: Term) -> re.Pattern[str]:
-    part = re.escape(stem_prefix(term.text))
-    return re.compile(rf"\b{part}" if term.kind == "word" else part, re.IGNORECASE)
+def _may_have(term: Term) -> Q:
+    parts = _words(term.text) if term.kind == "word" else [term.text]
+    return reduce(and_, (Q(folded__contains=stem_prefix(part)) for part in parts), Q())
+
+
+def _matcher(term: Term) -> Callable[[str], bool]:
+    """Whether a folded text has a term: the same stems, one behind the other, as FTS5 compares them."""
+    if term.kind != "word":
+        return lambda text: term.text in text
+    words = _words(term.text)
+    asked = list(map(_stem, words))
+    forms = [rf"{re.escape(stem_prefix(word))}[^\W_]*" for word in words]
+    pattern = re.compile(r"(?<![^\W_])" + r"[\W_]+".join(forms))
+    return lambda text: any(list(map(_stem, _words(found))) == asked for found in pattern.findall(text))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+@lru_cache(maxsize=16_384)
+def _stem(word: str) -> str:
+    import snowballstemmer
+
+    return str(snowballstemmer.stemmer("porter").stemWord(word))

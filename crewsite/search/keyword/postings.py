@@ -53,7 +53,7 @@ _FOUND_TOO: Final = (
 # Substrings of one or two characters are looked for in the texts, which costs the same for all of them.
 _SCANNED: Final = (
     "SELECT %s, (SELECT group_concat(id & ((1 << {bits}) - 1)) FROM (SELECT id FROM search_document"
-    " WHERE instr(text, %s) AND id BETWEEN (SELECT low FROM here) AND (SELECT high FROM here) AND unspaced"
+    " WHERE instr(folded, %s) AND id BETWEEN (SELECT low FROM here) AND (SELECT high FROM here) AND unspaced"
     " ORDER BY id)), NULL"
 )
 

@@ -24,8 +24,8 @@ _TABLES: Final = {
     GRAMS: "CREATE VIRTUAL TABLE IF NOT EXISTS search_grams USING fts5(text, content='', tokenize='trigram')",
 }
 _FILL: Final = (
-    "INSERT INTO search_words(rowid, text) SELECT id, text FROM search_document",
-    "INSERT INTO search_grams(rowid, text) SELECT id, text FROM search_document WHERE unspaced",
+    "INSERT INTO search_words(rowid, text) SELECT id, folded FROM search_document",
+    "INSERT INTO search_grams(rowid, text) SELECT id, folded FROM search_document WHERE unspaced",
 )
 # The record of an FTS5 table that lists its segments, and the mark of its second format.
 _STRUCTURE: Final = 10

@@ -16,6 +16,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80, unique=True)),
+                ('fold', models.CharField(blank=True, help_text='In which way its documents are folded.', max_length=20)),
             ],
             options={
                 'ordering': ['name'],
@@ -30,6 +31,7 @@ class Migration(migrations.Migration):
                 ('unspaced', models.BooleanField(default=False, help_text='Has text of a script that writes no spaces.')),
                 ('text_hash', models.CharField(max_length=32)),
                 ('text', models.TextField()),
+                ('folded', models.TextField(help_text='The text as keyword search compares it.')),
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('unspaced', True)), fields=['id'], name='search_document_unspaced')],
