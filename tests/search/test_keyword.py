@@ -195,6 +195,83 @@ def test_a_broken_table_heals_in_the_search_that_meets_it(statements: list[str])
     assert candidates(collection=HOME, query="findable", k=5, mode="keyword").degraded == ()
 
 
+LOSSES = [
+    "UPDATE search_words_data SET block = zeroblob(length(block))",
+    "UPDATE search_words_data SET block = zeroblob(length(block)) WHERE id >= 10",
+    "DELETE FROM search_words_data WHERE id >= 10",
+    "DELETE FROM search_words_idx",
+    "DELETE FROM search_words_docsize",
+    "INSERT INTO search_words(search_words) VALUES ('delete-all')",
+    "INSERT INTO search_grams(search_grams) VALUES ('delete-all')",
+]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("statement", LOSSES)
+@pytest.mark.parametrize("later", [False, True])
+def test_an_emptied_table_is_noticed_by_the_search_that_finds_nothing(statement: str, later: bool) -> None:
+    words = " ".join(f"{chr(97 + i % 26)}word{i}" for i in range(400))
+    put(HOME, {n: f"{words} findable{n} 適者生存 zebra" for n in range(1, 30)}, embed=False)
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+    connection.close()  # its own cache of the index goes with it
+    if later:
+        put(HOME, {50: "written afterwards"}, embed=False)
+    found("nowhere 無何有郷")
+    assert found("findable7") == [7]
+    assert len(found("適者生存")) == 29
+
+
+def test_what_was_lost_is_told_once_and_other_homes_are_not_asked() -> None:
+    put(HOME, {1: "findable"}, embed=False)
+    put("episodic:2", {1: "..."}, embed=False)
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO search_words(search_words) VALUES ('delete-all')")
+        cursor.execute(
+            "INSERT INTO search_words(rowid, text) SELECT id, folded FROM search_document WHERE text = '...'"
+        )
+    assert candidates(collection="episodic:2", query="findable", k=5, mode="keyword").degraded == ()
+    answer = candidates(collection=HOME, query="findable", k=5, mode="keyword")
+    assert [hit.object_id for hit in answer.hits] == [1]
+    assert answer.degraded == ("keyword_index_rebuilt",)
+    assert candidates(collection=HOME, query="nowhere", k=5, mode="keyword").degraded == ()
+
+
+HONEST = [
+    "plain words",
+    "...",
+    "🎉",
+    "適者生存",
+    "ﷺ ⵣⵓ ᏣᎳᎩ",
+    "हिन्दी में",
+    "_",
+    "x" * 400,
+    "Łódź œuvre ıİ",
+    "a_b",
+]
+
+
+@pytest.mark.parametrize("text", HONEST)
+def test_nothing_found_is_no_fault_whatever_the_texts_are(
+    text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(HOME, {1: text, 2: f"in the middle {text}", 3: text}, embed=False)
+    for query in ("unknown", "無何有郷", "unknown 無何有郷"):
+        assert candidates(collection=HOME, query=query, k=5, mode="keyword").degraded == ()
+    assert "rebuilt" not in caplog.text
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.text(max_size=300), min_size=1, max_size=3))
+def test_no_text_makes_an_honest_search_rebuild_the_index(texts: list[str]) -> None:
+    with transaction.atomic():
+        put(HOME, dict(enumerate(texts)), embed=False)
+        for query in ("qzxv", "無何有郷"):
+            answer = candidates(collection=HOME, query=query, k=5, mode="keyword")
+            assert answer.degraded == ()
+        transaction.set_rollback(True)
+
+
 @pytest.mark.parametrize("statements", BREAKS)
 def test_a_broken_table_heals_in_the_write_that_meets_it(statements: list[str]) -> None:
     put(HOME, {1: "first 適者生存"}, embed=False)

@@ -24,7 +24,7 @@ from crewsite.search.constants import (
 )
 from crewsite.search.keyword import KeywordAnswer, schema
 from crewsite.search.keyword.portable import PortableIndex
-from crewsite.search.keyword.postings import postings_read
+from crewsite.search.keyword.postings import TABLES, postings_read
 from crewsite.search.words import query_terms
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def _for_each(cursor: Any, statement: str, documents: Sequence[Document]) -> Non
 
 
 def _search(collection: str, terms: tuple[Term, ...], k: int) -> KeywordAnswer:
+    from crewsite.search.keyword.lost import lost_check
     from crewsite.search.keyword.scoring import rank, term_table
 
     total = counts.document_count(collection)
@@ -127,6 +128,10 @@ def _search(collection: str, terms: tuple[Term, ...], k: int) -> KeywordAnswer:
     for posting in postings:
         if posting.count > common:
             counts.term_count_set(collection, posting.term.text, posting.count)
+    for kind, name in TABLES.items():
+        found = [len(posting.ids) for posting in postings if posting.term.kind == kind]
+        if found and not any(found):
+            lost_check(name, collection)
     if not any(len(posting.ids) for posting in postings):
         return KeywordAnswer()
     table = term_table(postings, total=total)

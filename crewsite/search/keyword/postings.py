@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crewsite.search.keyword.scoring import Ids, Posting
     from crewsite.search.words import Term
 
-_TABLES: Final = {"word": schema.WORDS, "gram": schema.GRAMS}
+TABLES: Final = {"word": schema.WORDS, "gram": schema.GRAMS}
 # Row ids are told apart by their collection's number; the rest of one is the object's id.
 _HERE: Final = (
     "here(low, high) AS (SELECT id << {bits}, (id << {bits}) + (1 << {bits}) - 1"
@@ -77,7 +77,7 @@ def postings_read(
     with_: list[str] = [_HERE.format(bits=OBJECT_ID_BITS)]
     selects: list[str] = []
     values: list[Any] = [collection]
-    for kind, table in _TABLES.items():
+    for kind, table in TABLES.items():
         asked = [(place, term) for place, term in enumerate(terms) if term.kind == kind]
         if not asked:
             continue
