@@ -66,6 +66,11 @@ WINDOW_WORDS_REACH: Final = 2  # rows on each side whose words are joined
 WINDOW_SATURATION: Final = 1.2  # k1 of BM25, over how many rows of a window have a term
 # Messages that have no vector yet while their conversation goes on: question and answer of the last turns.
 TRANSCRIPT_LAG: Final = 8
+# An answer tells a deleted row when it has this part of the words by which that is known and which the
+# question did not say. Low, because an answer may be the one word that was asked for.
+RECITED_SHARE: Final = 0.25
+# Shorter words are known by nothing: use, api, new.
+RECITED_WORD_CHARS: Final = 4
 # People tell of a day some days after it. 7 to 30 days give the same figures.
 TOLD_AFTER_DAYS: Final = 14
 TOLD_BEFORE_DAYS: Final = 1

@@ -5,7 +5,7 @@ speaker, time and what is said around a message.
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from django.db.models import F, OuterRef, Subquery
@@ -22,16 +22,25 @@ from crewsite.conversations.models import Message
 from crewsite.search.constants import QUERY_CHARS_MAX
 from crewsite.search.kinds import Asker, Reader, RecallHit
 from crewsite.search.service import candidates
+from crewsite.search.words import STOP_WORDS, word_set
 from crewsite.security.text import clean
 from memory.constants import DEFAULT_IMPORTANCE, TRANSCRIPT_LAG, WINDOW_WORDS_REACH
 from memory.nearness import worth_telling
 from memory.neighbourhood import NOBODY
 from memory.pool import pool_of
 from memory.ranking import Profile, pool_size, rank
+from memory.recited import recited
+from memory.words import detect_language
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from crewsite.search.results import Candidates
     from memory.ranking import Ids, Pool
+
+
+_UNREAD: Final = ("content_html", "tool_calls", "attachments", "usage")
+_ASKS: Final = ("?", "？", "؟")
 
 
 class TranscriptKind:
@@ -51,7 +60,8 @@ class TranscriptKind:
     def recall(
         self, *, query: str, workspace: Reader, limit: int, asker: Asker | None = None
     ) -> list[RecallHit]:
-        """What the asker and their assistants said, but for the conversation the question is asked in."""
+        """What the asker and their assistants said, but for the conversation the question is asked in, and
+        what was said out of memory that is deleted by now. Into a conversation only what is no question."""
         query = clean(query[:QUERY_CHARS_MAX]).strip()
         if asker is None or not query or limit <= 0:
             return []
@@ -61,7 +71,9 @@ class TranscriptKind:
             k=pool_size(limit),
             lag=TRANSCRIPT_LAG,
         )
-        rows = _rows(found, workspace.pk, asker) if found.hits else []
+        rows = _rows(found, query, workspace, asker) if found.hits else []
+        if asker.conversation_id is not None:
+            rows = _answers(rows, query)
         if not rows:
             return []
         pool = _pool(rows, found, query=query, now=timezone.now())
@@ -88,15 +100,32 @@ def _collection_of(row: Message) -> str:
     return transcript_collection(workspace_id=where.workspace_id, owner_id=where.owner_id)
 
 
-def _rows(found: Candidates, workspace_id: int, asker: Asker) -> list[Message]:
-    """The messages as they are now, still the asker's own, in the order of the hits."""
+def _rows(found: Candidates, query: str, workspace: Any, asker: Asker) -> list[Message]:
+    """The messages as they are now, still the asker's own, that do not tell what was deleted."""
     own = transcripts().filter(
         pk__in=[hit.object_id for hit in found.hits],
-        conversation__workspace_id=workspace_id,
+        conversation__workspace_id=workspace.pk,
         conversation__owner_id=asker.user_id,
     )
     rows = own.exclude(conversation_id=asker.conversation_id) if asker.conversation_id else own
-    return list(rows.select_related("author").defer("content_html", "tool_calls", "attachments", "usage"))
+    rows = rows.select_related("author", "parent").defer(*_UNREAD, *(f"parent__{name}" for name in _UNREAD))
+    read = list(rows)
+    hidden = recited(read, query=query, workspace=workspace)
+    return [row for row in read if row.pk not in hidden]
+
+
+def _answers(rows: list[Message], query: str) -> list[Message]:
+    """Without those that say nothing but what is asked, and without questions that memory alone answered:
+    told back into a conversation they are no memories."""
+    asked = word_set(query)
+    questions = [row.pk for row in rows if row.role == Message.Role.USER and row.content.endswith(_ASKS)]
+    by_memory = Message.objects.filter(parent__in=questions, is_current=True, is_searchable=False)
+    left_out = set(by_memory.values_list("parent", flat=True)) if questions else set()
+    return [row for row in rows if row.pk not in left_out and _content_words(row.content) - asked]
+
+
+def _content_words(text: str) -> frozenset[str]:
+    return word_set(text) - STOP_WORDS[detect_language(text)]
 
 
 def _pool(rows: list[Message], found: Candidates, *, query: str, now: dt.datetime) -> Pool:

@@ -1,9 +1,18 @@
-"""When a memory row was last put into a prompt, for those who explain the row (INJECTION_LOG)."""
+"""Which memory rows were put into prompts: when a row last was, for those who explain it (INJECTION_LOG), and
+which a conversation was given, for those who search what was said in it (INJECTED_ROWS)."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from crewsite.chat.models import TurnInjection
 from memory.results import Injected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from uuid import UUID
+
+    from django.db.models import QuerySet
 
 
 def last_injections(*, kind: str, object_id: int, limit: int) -> list[Injected]:
@@ -14,3 +23,9 @@ def last_injections(*, kind: str, object_id: int, limit: int) -> list[Injected]:
         .values_list("turn__created_at", "turn__conversation_id", "rank", "score")
     )
     return [Injected(*row) for row in rows[:limit]]
+
+
+def injected_rows(*, kind: str, conversation_ids: Iterable[UUID]) -> QuerySet[Any, Any]:
+    """Ids, as a subquery."""
+    given = TurnInjection.objects.filter(kind=kind, turn__conversation__in=conversation_ids)
+    return given.order_by().values("object_id")

@@ -315,6 +315,7 @@ MEMORY_LAYERS = [
     "lessons.memory_layer.LessonLayer",
 ]
 INJECTION_LOG = "crewsite.chat.injection_log.last_injections"
+INJECTED_ROWS = "crewsite.chat.injection_log.injected_rows"
 CONTEXT_SOURCES = [
     "memory.context.sources.thread.ThreadSource",
     "memory.context.sources.preamble.PreambleSource",

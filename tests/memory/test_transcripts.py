@@ -110,14 +110,30 @@ def test_the_conversation_that_asks_and_recited_memory_do_not_answer(
     home: Workspace, alice: User, embedder: FakeEmbedder
 ) -> None:
     earlier, now = make_conversation(alice, home), make_conversation(alice, home)
-    say(earlier, "where is the violin")
+    say(earlier, "the violin needs new strings")
     answer = say(earlier, "", role=ASSISTANT)
     message_update(message=answer, content="From memory: the violin", is_searchable=False)
-    say(now, "and the violin?")
-    assert found(home, alice, "violin", conversation_id=now.pk) == ["user: where is the violin"]
+    say(now, "and the violin, by the way")
+    assert found(home, alice, "violin", conversation_id=now.pk) == ["user: the violin needs new strings"]
     context = ToolContext(workspace=home, user=alice, conversation=now)
-    assert "where is the violin" in memory_recall(context, "violin").text
-    assert "and the violin" not in memory_recall(context, "violin").text
+    assert "new strings" in memory_recall(context, "violin").text
+    assert "by the way" not in memory_recall(context, "violin").text
+
+
+def test_a_question_is_not_told_back_as_a_memory_into_a_conversation(
+    home: Workspace, alice: User, embedder: FakeEmbedder
+) -> None:
+    earlier, now = make_conversation(alice, home), make_conversation(alice, home)
+    say(earlier, "where is the violin")
+    say(earlier, "Which shop has my violin?")
+    answer = say(earlier, "", role=ASSISTANT)
+    message_update(message=answer, content="Memory holds nothing about this.", is_searchable=False)
+    say(earlier, "Did I say that the violin is with Marta?")
+    say(earlier, "You did, last week.", role=ASSISTANT)
+    told = found(home, alice, "where is the violin?", conversation_id=now.pk)
+    assert told == ["user: Did I say that the violin is with Marta?"]
+    # Who looks for a conversation finds it by the question.
+    assert "user: where is the violin" in found(home, alice, "where is the violin?")
 
 
 def test_an_edit_replaces_what_is_found_and_a_deleted_message_never_answers(
