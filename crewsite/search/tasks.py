@@ -56,7 +56,8 @@ def embeddings_backfill() -> dict[str, Any]:
 
 def index_write() -> dict[str, int]:
     """Write base files of large collections that have changed much, remove those of retired spaces, and join
-    the pieces of the keyword index.
+    the pieces of the keyword index. A file that cannot be written does not keep the others: the task fails
+    at its end, and names them.
     """
     from crewsite.jobs.leases import leased
     from crewsite.search.keyword import keyword_index
@@ -70,11 +71,19 @@ def index_write() -> dict[str, int]:
         return {}
     space = state[0]
     written: dict[str, int] = {}
+    failed: list[Exception] = []
     for collection, rows in collections_of(space.id).items():
         with leased(f"index:{space.id}:{collection}", INDEX_WRITE_LEASE_SECONDS) as lease:
             if lease is not None and is_base_due(space, collection, rows):
-                written[collection] = base_refresh(space, collection)
+                try:
+                    written[collection] = base_refresh(space, collection)
+                except (OSError, RuntimeError) as error:  # faiss raises the latter
+                    logger.error("The index file of %s could not be written: %s", collection, error)
+                    error.add_note(f"while the index file of {collection} was written")
+                    failed.append(error)
     _remove_retired(space.id)
+    if failed:
+        raise ExceptionGroup("Index files could not be written", failed)
     return written
 
 

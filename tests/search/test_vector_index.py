@@ -314,3 +314,16 @@ def test_a_space_opened_anew_is_another_space(embedder: FakeEmbedder) -> None:
     before = space()
     Space.objects.update(created_at="2020-01-01T00:00:00Z")
     assert space() != before
+
+
+def test_a_file_that_cannot_be_written_keeps_no_other_from_being_written(
+    embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crewsite.search.vector_index.registry.BASE_MIN_ROWS", 50)
+    fill(HOME, rows=60)
+    fill(OTHER, rows=60)
+    base_path(space().id, HOME).mkdir(parents=True)
+    with pytest.raises(ExceptionGroup) as failed:
+        index_write()
+    assert [HOME in note for error in failed.value.exceptions for note in error.__notes__] == [True]
+    assert base_path(space().id, OTHER).is_file()

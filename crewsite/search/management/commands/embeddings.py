@@ -135,7 +135,10 @@ class Command(BaseCommand):
             data |= self._embed_missing()
             told.append(f"{data['embedded']} of {number_of(data['missing'], 'text')} embedded.")
         shutil.rmtree(index_folder(), ignore_errors=True)
-        data["files"] = index_write()
+        try:
+            data["files"] = index_write()
+        except ExceptionGroup as failed:
+            raise CommandError(f"{failed.message}: {'; '.join(map(str, failed.exceptions))}") from failed
         return data, [*told, f"{number_of(len(data['files']), 'index file')} written."]
 
     def _embed_missing(self) -> dict[str, Any]:
