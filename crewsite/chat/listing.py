@@ -3,6 +3,7 @@ and in what was said."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from django.utils import timezone
 from crewsite.accounts.models import Workspace
 from crewsite.conversations.indexing import KIND
 from crewsite.conversations.models import Conversation, Message
+from crewsite.search.highlight import first_place
 from crewsite.search.recall import Asker, search_all
 from crewsite.search.unmarked import unmarked
 from crewsite.security.origin import Surface
@@ -145,10 +147,10 @@ def _by_index(user: User, query: str, mine: QuerySet[Conversation]) -> Iterator[
 
 
 def excerpt(text: str, query: str) -> str:
-    """A line of the text around the first word of the query that stands in it."""
+    """A line of the text around the query as it stands in it, or the first word of it in any form."""
     line = " ".join(unmarked(text).split())
-    places = [line.casefold().find(word.casefold()) for word in (query, *query.split())]
-    at = next((place for place in places if place >= 0), 0)
+    literally = re.search(re.escape(query), line, re.IGNORECASE)
+    at = literally.start() if literally else first_place(line, query) or 0
     start = max(0, at - EXCERPT_BEFORE_CHARS)
     piece = line[start : start + EXCERPT_CHARS]
     return f"{'…' if start else ''}{piece}{'…' if start + EXCERPT_CHARS < len(line) else ''}"

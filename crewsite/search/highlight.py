@@ -18,7 +18,7 @@ def highlight(text: str, query: str, *, chars: int = HIGHLIGHT_CHARS) -> str:
     matching word in `<mark>`."""
     text = unmarked(text)
     pattern = _pattern(query)
-    start = _start(text, _first_match(text, pattern), chars)
+    start = _start(text, first_place(text, query), chars)
     piece = text[start : start + chars]
     before, after = ("… " if start else ""), (" …" if start + chars < len(text) else "")
     marked: list[str] = []
@@ -29,8 +29,11 @@ def highlight(text: str, query: str, *, chars: int = HIGHLIGHT_CHARS) -> str:
     return escape(before) + "".join([*marked, escape(piece[end:])]) + escape(after)
 
 
-def _first_match(text: str, pattern: re.Pattern[str] | None) -> int | None:
-    """Where it begins. Stretch by stretch, since to know the places of a long text takes its time."""
+def first_place(text: str, query: str) -> int | None:
+    """Where the first match begins. Stretch by stretch, since to know the places of a long text takes its
+    time.
+    """
+    pattern = _pattern(query)
     if pattern is None:
         return None
     for start in range(0, len(text), STRETCH_CHARS):
