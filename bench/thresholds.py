@@ -73,14 +73,17 @@ def embed(texts: list[str], *, query: bool = False) -> np.ndarray:
 
 
 def pairs(rows: list[dict[str, str]]) -> tuple[list[float], float, list[float]]:
-    """Cosines of rewordings; the share of changed facts that are told apart; cosines of different facts
-    that are not."""
+    """Cosines of rewordings, 0 where one is taken for another fact; the share of changed facts that are told
+    apart; cosines of different facts that are not."""
     from memory.changes import disagreement
 
     facts, reworded, changed = (
         embed([row[column] for row in rows]) for column in ("fact", "reworded", "changed")
     )
-    same = [float(a @ b) for a, b in zip(facts, reworded, strict=True)]
+    same = [
+        float(a @ b) if disagreement(row["reworded"], row["fact"]) is None else 0.0
+        for a, b, row in zip(facts, reworded, rows, strict=True)
+    ]
     told = [disagreement(row["changed"], row["fact"]) is not None for row in rows]
     distinct = [float(a @ b) for a, b, seen in zip(facts, changed, told, strict=True) if not seen]
     distinct += [

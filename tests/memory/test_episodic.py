@@ -244,7 +244,7 @@ class TestByMeaning:
         gone = stored(home, "The office coffee machine is broken again")
         episodic_delete(row=gone, origin=EXPLICIT)
         live = stored(home, "again the office coffee machine is broken")
-        again = write(home, "the machine office coffee is broken again")
+        again = write(home, "the office coffee machine is again broken")
         assert again.outcome == "deduped"
         assert again.row == live
 
