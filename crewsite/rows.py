@@ -4,16 +4,20 @@ deleted."""
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import uuid
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.utils import timezone
 
 RowGuard = Callable[[Any], None]
 """Called by a write under its lock with the row as it stands, or None; raises to stop the write unwritten."""
+
+
+SHORTEST_LIFE: Final = dt.timedelta(microseconds=1)  # what every database keeps of a moment
 
 
 class Row(models.Model):
@@ -38,6 +42,14 @@ class TombstoneQuerySet(models.QuerySet[M]):
 
     def deleted(self) -> Self:
         return self.filter(is_deleted=True)
+
+    def without_past(self, *same: str) -> Self:
+        """Less the tombstones that `keep_past` left: those of a row that goes on, or ended once more. `same`
+        are the fields that all lives of a row share.
+        """
+        lives = type(self)(self.model).filter(**{name: models.OuterRef(name) for name in same})
+        later = models.Q(is_deleted=False) | models.Q(deleted_at__gt=models.OuterRef("deleted_at"))
+        return self.filter(models.Q(is_deleted=False) | ~models.Exists(lives.filter(later)))
 
 
 class LiveManager(models.Manager[M]):
@@ -76,6 +88,16 @@ class TombstonableRow(Row):
         past._state = models.base.ModelState()
         past.pk, past.uid = None, uuid.uuid4()
         past.save(force_insert=True)
+
+
+def moment_after(rows: models.QuerySet[Any], now: dt.datetime | None) -> dt.datetime:
+    """When a change to these rows takes place: now, unless a clock that was ahead has written them. Asked for
+    under the lock of a write, so that lives of one thing follow each other and each has some length.
+    """
+    last = rows.aggregate(began=models.Max("valid_from"), ended=models.Max("deleted_at"))
+    began = [last["began"] + SHORTEST_LIFE] if last["began"] else []
+    moment: dt.datetime = max([now or timezone.now(), *began, *([last["ended"]] if last["ended"] else [])])
+    return moment
 
 
 def row_insert(row: models.Model) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Q
+
+from crewsite.security.models import MemoryEvent
 from lessons.models import Lesson
 from lessons.services import lesson_restore
 from lessons.services.index import KIND
+from lessons.services.record import EDITED
 from memory.own_layers import MADE_ANEW, RowLayer, lineage_of, standing_of, stood_at
 from memory.results import Lineage, RestoreResult, RowRef, Standing
 from memory.services.restore import IN_FORCE
@@ -41,6 +45,27 @@ class LessonLayer(RowLayer):
             row, row.valid_from, replaced_by=map(self._ref, after), replaces=map(self._ref, before)
         )
 
+    def made(self) -> Q:
+        return super().made() | Q(event=MemoryEvent.Event.UPDATE, reason=EDITED)
+
+    def stood(self, row: Any) -> Q:
+        """An edited lesson keeps its id, and its earlier wordings are tombstones of it, known by its time of
+        birth. Each had the id from the edit before it until its own end.
+        """
+        born = Lesson.all_objects.filter(home=row.home_id, created_at=row.created_at)
+        worded_so = born.filter(key=row.key, negative=row.negative)
+        edited = worded_so.filter(superseded_by__created_at=row.created_at)
+        stood = Q()
+        for object_id in {row.pk, *edited.values_list("superseded_by", flat=True)}:
+            since = None
+            for past in born.filter(superseded_by=object_id).order_by("deleted_at"):
+                if (past.key, past.negative) == (row.key, row.negative):
+                    stood |= _held(object_id, since, past.deleted_at)
+                since = past.deleted_at
+            if object_id == row.pk:
+                stood |= _held(object_id, since, None)
+        return stood
+
     def restore(self, *, row: Any, origin: Origin, author: User | None = None) -> RestoreResult:
         result = lesson_restore(row=row, origin=origin)
         if result.outcome == "unchanged":
@@ -55,3 +80,9 @@ class LessonLayer(RowLayer):
 
     def _ref(self, row: Any) -> RowRef:
         return RowRef(self.citation(row), row.pk, self.text(row), row.valid_from)
+
+
+def _held(object_id: int, since: dt.datetime | None, until: dt.datetime | None) -> Q:
+    held = Q(object_id=object_id)
+    held &= Q(at__gte=since) if since else Q()
+    return held & Q(at__lt=until) if until else held

@@ -26,6 +26,10 @@ class LessonQuerySet(TombstoneQuerySet["Lesson"]):
         """
         return self.filter(scope__in=["", *scopes_of(project)])
 
+    def restorable(self) -> LessonQuerySet:
+        """Of the tombstones one a wording, and none of a wording in force: those a restore brings back."""
+        return self.without_past("home", "key", "negative")
+
     def by_rank(self) -> LessonQuerySet:
         """Pinned, then what people taught, newest first, then the rest, newest first."""
         return self.order_by("-pinned", TAUGHT_FIRST, "-updated_at", "-pk")

@@ -20,6 +20,8 @@ from memory.models import ConsolidationReceipt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from django.db.models import Q
+
     from crewsite.accounts.models import User
     from memory.layers import MemoryLayer
     from memory.results import Injected, RowRef
@@ -101,9 +103,10 @@ def memory_explain(*, layer: MemoryLayer, row: Any, viewer: User | None = None) 
     a person sees those of the conversations that are theirs.
     """
     lineage = layer.lineage(row)
-    events = MemoryEvent.objects.filter(memory_type=layer.name, object_id=row.pk)
-    made = events.filter(event__in=layer.made_by).order_by("-id").first()
-    injected = injections_of(layer.name, row.pk)
+    stood = layer.stood(row)
+    events = MemoryEvent.objects.filter(stood, memory_type=layer.name)
+    made = events.filter(layer.made()).order_by("-id").first()
+    injected = injections_of(layer.name, stood)
     written_in = row.conversation_id
     known = _conversations([written_in, *(one.conversation_id for one in injected)], viewer)
     return Explanation(
@@ -132,12 +135,12 @@ def memory_explain(*, layer: MemoryLayer, row: Any, viewer: User | None = None) 
     )
 
 
-def injections_of(kind: str, object_id: int) -> list[Injected]:
-    """The last times a row was injected, newest first. Turns stand above this app and name themselves in
-    INJECTION_LOG.
+def injections_of(kind: str, stood: Q) -> list[Injected]:
+    """The last times a row was injected, newest first; `stood` is what its layer knows it by. Turns stand
+    above this app and name themselves in INJECTION_LOG.
     """
     log = import_string(settings.INJECTION_LOG)
-    return list(log(kind=kind, object_id=object_id, limit=EXPLAINED_INJECTIONS))
+    return list(log(kind=kind, stood=stood, limit=EXPLAINED_INJECTIONS))
 
 
 def _receipts(kind: str, row: Any) -> tuple[ReadFrom, ...]:

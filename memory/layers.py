@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Sequence
 
-    from django.db.models import QuerySet
+    from django.db.models import Q, QuerySet
 
     from crewsite.accounts.models import User, Workspace
     from crewsite.security.origin import Origin
@@ -21,14 +21,10 @@ if TYPE_CHECKING:
 
 
 class MemoryLayer(Protocol):
-    """`name` is what events and injections call the layer; `prefix` is the first part of its citations.
-
-    `made_by` are the events that make a row of it what it is; the last one names its door.
-    """
+    """`name` is what events and injections call the layer; `prefix` is the first part of its citations."""
 
     name: str
     prefix: str
-    made_by: tuple[str, ...]
 
     def rows(self, workspace: Workspace) -> QuerySet[Any]:
         """What this workspace reads of the layer, tombstones and old versions included."""
@@ -45,6 +41,14 @@ class MemoryLayer(Protocol):
     def text(self, row: Any) -> str: ...
 
     def lineage(self, row: Any) -> Lineage: ...
+
+    def made(self) -> Q:
+        """The events that make a row of it what it is; the last one names its door."""
+        ...
+
+    def stood(self, row: Any) -> Q:
+        """The events and injections of this very row: `object_id`, and `at` where another wording had it."""
+        ...
 
     def restore(self, *, row: Any, origin: Origin, author: User | None = None) -> RestoreResult: ...
 

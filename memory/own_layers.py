@@ -50,6 +50,12 @@ class RowLayer:
         pk = row_number(name)
         return None if pk is None else self.rows(workspace).filter(pk=pk).first()
 
+    def made(self) -> Q:
+        return Q(event__in=self.made_by)
+
+    def stood(self, row: Any) -> Q:
+        return Q(object_id=row.pk)
+
     def restore(self, *, row: Any, origin: Origin, author: User | None = None) -> RestoreResult:
         from memory.services import memory_restore
 

@@ -78,7 +78,9 @@ class Lessons(CrewView):
     def get(self, request: Request) -> Response:
         """The lessons of a workspace's memory home, the newest first; tombstones the last removed first."""
         query = self.query(LessonQuery)
-        rows = Lesson.all_objects.in_home(self.workspace.home).filter(is_deleted=query["deleted"])
+        rows = (
+            Lesson.all_objects.in_home(self.workspace.home).filter(is_deleted=query["deleted"]).restorable()
+        )
         exact: dict[str, Any] = {
             name: query[name] for name in ("category", "source", "scope") if name in query
         }

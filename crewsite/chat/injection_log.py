@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import F, Q
+
 from crewsite.chat.models import TurnInjection
 from memory.results import Injected
 
@@ -15,10 +17,12 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
-def last_injections(*, kind: str, object_id: int, limit: int) -> list[Injected]:
-    """Newest first."""
+def last_injections(*, kind: str, stood: Q, limit: int) -> list[Injected]:
+    """Of what `stood` names by `object_id` and `at`, newest first."""
     rows = (
-        TurnInjection.objects.filter(kind=kind, object_id=object_id)
+        TurnInjection.objects.filter(kind=kind)
+        .alias(at=F("turn__created_at"))
+        .filter(stood)
         .order_by("-turn__created_at", "-pk")
         .values_list("turn__created_at", "turn__conversation_id", "rank", "score")
     )

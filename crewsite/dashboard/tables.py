@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from crewsite.conversations.rendering import render_markdown
 from crewsite.security.origin import Source
-from crewsite.security.text import clean
+from crewsite.security.text import clean, times
 from lessons.models import Lesson
 from memory.models import (
     EpisodicMemory,
@@ -158,6 +158,10 @@ class FactTable(_Undoable):
     def base(self, place: Place) -> QuerySet[Any]:
         return SemanticMemory.all_objects.in_home(place.home).select_related("home", "author", "conversation")
 
+    def narrowed(self, rows: QuerySet[Any], chosen: dict[str, str]) -> QuerySet[Any]:
+        rows = super().narrowed(rows, chosen)
+        return rows.restorable()  # type: ignore[attr-defined, no-any-return]
+
     def rows(self, place: Place, asked: QueryDict) -> QuerySet[Any]:
         rows = super().rows(place, asked)
         prefix = prefix_of(asked)
@@ -217,7 +221,7 @@ class LessonTable(_Undoable):
         return Lesson.all_objects.in_home(place.home).select_related("home", "author", "conversation")
 
     def narrowed(self, rows: QuerySet[Any], chosen: dict[str, str]) -> QuerySet[Any]:
-        rows = super().narrowed(rows, chosen)
+        rows = super().narrowed(rows, chosen).restorable()  # type: ignore[attr-defined]
         return rows.filter(category=chosen["category"]) if chosen["category"] else rows
 
     def search(self, rows: QuerySet[Any], query: str) -> QuerySet[Any]:
@@ -232,7 +236,7 @@ class LessonTable(_Undoable):
         tags = [row.get_category_display()]
         tags += ["pinned"] if row.pinned else []
         tags += [f"only in {row.scope}"] if row.scope else []
-        tags += [f"applied {row.times_applied} times"] if row.times_applied else []
+        tags += [f"applied {times(row.times_applied)}"] if row.times_applied else []
         note = f"Not: {row.negative}" if row.negative else ""
         return {"text": row.rule, "note": note, "tags": tuple(tags)}
 

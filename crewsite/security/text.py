@@ -25,6 +25,11 @@ def number_of(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def times(count: int) -> str:
+    """`once`, `1,204 times`."""
+    return "once" if count == 1 else f"{count:,} times"
+
+
 def fold(text: str) -> str:
     """Decides whether two texts are the same: compatibility forms, case and blanks are made equal."""
     if not text.isascii():

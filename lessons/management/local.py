@@ -43,7 +43,9 @@ class LocalLessons:
 
     def list(self, *, limit: int, deleted: bool) -> LessonList:
         rows = Lesson.all_objects.in_home(self._home)
-        rows = rows.deleted().order_by("-deleted_at", "-pk") if deleted else rows.live().by_rank()
+        rows = (
+            rows.deleted().restorable().order_by("-deleted_at", "-pk") if deleted else rows.live().by_rank()
+        )
         return LessonList(list(rows[:limit]), rows.count())
 
     def remove(self, *, query: str, all: bool) -> LessonRemoval:

@@ -8,8 +8,6 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from django.utils import timezone
-
 from crewsite.embeddings.service import Embedding, embed_document
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Source
@@ -20,7 +18,16 @@ from lessons.models import Lesson
 from lessons.results import LessonChange, LessonRemoval, LessonUndo
 from lessons.rules import Draft, draft_of
 from lessons.services.index import compare, index_put
-from lessons.services.record import keep_wording, live_rules, record, revive, supersede, tombstone
+from lessons.services.record import (
+    EDITED,
+    keep_wording,
+    live_rules,
+    moment_of,
+    record,
+    revive,
+    supersede,
+    tombstone,
+)
 from lessons.services.write import lesson_refusal
 from memory.services.locks import home_locked
 
@@ -49,7 +56,8 @@ def lesson_delete(
             if guard is not None:
                 guard(row)
             event = MemoryEvent.Event.DELETE
-            tombstone(row, origin=origin, reason=reason, now=now or timezone.now(), event=event)
+            now = moment_of(row.home, now, ids=[row.pk])
+            tombstone(row, origin=origin, reason=reason, now=now, event=event)
     return row
 
 
@@ -90,15 +98,17 @@ def lesson_undo(*, row: Lesson, origin: Origin, now: dt.datetime | None = None) 
         row = Lesson.all_objects.select_related("home").get(pk=row.pk)
         if row.is_deleted:
             return LessonUndo(undone=False)
-        now = now or timezone.now()
+        # Only what gave way in this life of the lesson: an earlier life's tombstones are history.
+        gave_way = list(
+            Lesson.all_objects.filter(
+                superseded_by=row, is_deleted=True, deleted_at__gte=row.valid_from
+            ).order_by("-deleted_at", "pk")
+        )
+        now = moment_of(row.home, now, keys=[old.key for old in gave_way], ids=[row.pk])
         tombstone(row, origin=origin, reason="undone", now=now, event=MemoryEvent.Event.DELETE)
         taken = set(Lesson.objects.in_home(row.home).values_list("key", flat=True))
         restored = []
-        # Only what gave way in this life of the lesson: an earlier life's tombstones are history.
-        gave_way = Lesson.all_objects.filter(
-            superseded_by=row, is_deleted=True, deleted_at__gte=row.valid_from
-        )
-        for old in gave_way.order_by("-deleted_at", "pk"):
+        for old in gave_way:
             if old.key in taken:
                 continue
             taken.add(old.key)
@@ -109,7 +119,9 @@ def lesson_undo(*, row: Lesson, origin: Origin, now: dt.datetime | None = None) 
 
 
 def lesson_restore(*, row: Lesson, origin: Origin, now: dt.datetime | None = None) -> LessonChange:
-    """Make a tombstoned lesson live again: screened and compared anew. What took its place gives way."""
+    """Make a tombstoned lesson live again: screened and compared anew. What took its place gives way, also
+    where it says all this one says and more.
+    """
     home, draft = row.home, _draft_of_row(row)
     refusal = lesson_refusal(draft, home=home, origin=origin)
     if refusal is not None:
@@ -119,22 +131,28 @@ def lesson_restore(*, row: Lesson, origin: Origin, now: dt.datetime | None = Non
         row = Lesson.all_objects.select_related("home").get(pk=row.pk)
         if not row.is_deleted:
             return LessonChange("unchanged", row)
+        successor = _successor(row)
+        rules = live_rules(home, row.scope)
+        others = [rule for rule in rules if successor is None or rule.id != successor.pk]
         decision = decide(
             row.rule,
-            live_rules(home, row.scope),
+            others,
             is_explicit=origin.is_explicit,
             cosines=known.cosines,
             thresholds=known.thresholds,
         )
         if decision.keeper is not None:
             return _not_restored(row, "duplicate", f"les:{decision.keeper} says it already.", origin)
-        if decision.kind == "refused":
-            ids = ", ".join(f"les:{pk}" for pk in decision.superseded)
-            return _not_restored(row, "explicit_wins", f"It would replace {ids}, taught by a person.", origin)
-        now = now or timezone.now()
+        gives_way = decision.superseded if successor is None else (successor.pk, *decision.superseded)
+        replaced = ", ".join(f"les:{pk}" for pk in gives_way)
+        is_taught = successor is not None and successor.source == Source.USER_EXPLICIT
+        if decision.kind == "refused" or (is_taught and not origin.is_explicit):
+            message = f"It would replace {replaced}, taught by a person."
+            return _not_restored(row, "explicit_wins", message, origin)
+        now = moment_of(home, now, keys=[row.key], ids=gives_way)
+        # First, since the two may have one key: the same rule, with what not to do instead.
+        supersede(gives_way, by=row, origin=origin, now=now)
         _bring_back(row, origin, reason="restored", embedding=known.embedding, now=now)
-        supersede(decision.superseded, by=row, origin=origin, now=now)
-    replaced = ", ".join(f"les:{pk}" for pk in decision.superseded)
     return LessonChange("changed", row, message=f"It takes the place of {replaced}." if replaced else "")
 
 
@@ -173,14 +191,15 @@ def lesson_edit(
             return LessonChange("refused", row, "duplicate", f"les:{twin.pk} says it already.")
         before = describe(_draft_of_row(row))
         if rewords:
-            keep_wording(row, now=now or timezone.now())
+            keep_wording(row, now=moment_of(row.home, now, keys=[draft.key], ids=[row.pk]))
+            row.author, row.times_applied = author, _applied_before(row, draft)
         row.key, row.rule, row.negative = draft.key, draft.rule, draft.negative
         row.category, row.scope, row.pinned = draft.category, draft.scope, draft.pinned
         if origin.is_explicit:
             row.source, row.confidence = Source.USER_EXPLICIT, CONFIDENCE[Source.USER_EXPLICIT]
-            row.author = author or row.author
         row.save()
-        record(row, MemoryEvent.Event.UPDATE, origin, old=before, new=describe(draft), reason="edited")
+        reason = EDITED if rewords else "pinned" if row.pinned else "unpinned"
+        record(row, MemoryEvent.Event.UPDATE, origin, old=before, new=describe(draft), reason=reason)
         index_put(row, embedding)
     return LessonChange("changed", row)
 
@@ -198,6 +217,23 @@ def lesson_pin(*, row: Lesson, pinned: bool, origin: Origin) -> LessonChange:
         reason = "pinned" if pinned else "unpinned"
         record(row, MemoryEvent.Event.UPDATE, origin, new=row.rendered, reason=reason)
     return LessonChange("changed", row)
+
+
+def _successor(row: Lesson) -> Lesson | None:
+    """The live lesson that took the place of this one, or of what took its place."""
+    seen = {row.pk}
+    while row.superseded_by_id is not None and row.superseded_by_id not in seen:
+        seen.add(row.superseded_by_id)
+        row = Lesson.all_objects.get(pk=row.superseded_by_id)
+        if not row.is_deleted:
+            return row
+    return None
+
+
+def _applied_before(row: Lesson, draft: Draft) -> int:
+    """How often the row was applied when it had this wording last."""
+    worded_so = Lesson.all_objects.filter(superseded_by=row, key=draft.key, negative=draft.negative)
+    return worded_so.order_by("-deleted_at").values_list("times_applied", flat=True).first() or 0
 
 
 def describe(draft: Draft) -> str:

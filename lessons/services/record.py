@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.db.models import Q
+
+from crewsite.rows import moment_after
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Source
@@ -15,12 +18,13 @@ from lessons.services.index import KIND, index_drop
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from crewsite.accounts.models import Workspace
     from crewsite.security.origin import Origin
 
 SUPERSEDED = "superseded"
+EDITED = "edited"
 TOMBSTONE_FIELDS = ["is_deleted", "deleted_at", "deleted_reason", "superseded_by", "updated_at"]
 
 
@@ -30,6 +34,13 @@ def live_rules(home: Workspace, scope: str) -> list[Rule]:
         Lesson.objects.in_home(home).filter(scope=scope).order_by("-pk").values_list("pk", "rule", "source")
     )
     return [Rule(pk, text, source == Source.USER_EXPLICIT) for pk, text, source in rows]
+
+
+def moment_of(
+    home: Workspace, now: dt.datetime | None, *, keys: Collection[str] = (), ids: Collection[int] = ()
+) -> dt.datetime:
+    """When a change to lessons of these wordings and these ids takes place, asked for under the lock."""
+    return moment_after(Lesson.all_objects.in_home(home).filter(Q(key__in=keys) | Q(pk__in=ids)), now)
 
 
 def tombstone(
@@ -69,7 +80,9 @@ def revive(row: Lesson, *, now: dt.datetime) -> None:
 
 
 def keep_wording(row: Lesson, *, now: dt.datetime) -> None:
-    """Before an edit in place: the old wording becomes a superseded tombstone, and the row stands anew."""
+    """Before an edit in place: the old wording becomes a superseded tombstone, with its count of use, and the
+    row stands anew.
+    """
     row.superseded_by = row
     row.mark_deleted(reason=SUPERSEDED, now=now)
     row.keep_past()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from django.utils import timezone
-
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Source
 from crewsite.security.text import fold
@@ -16,7 +14,7 @@ from lessons.models import Lesson
 from lessons.results import LessonResult
 from lessons.rules import Draft, draft_of, draft_refusal, volatile_refusal
 from lessons.services.index import KIND, Comparison, compare, index_put
-from lessons.services.record import SUPERSEDED, TOMBSTONE_FIELDS, live_rules, record, supersede
+from lessons.services.record import SUPERSEDED, TOMBSTONE_FIELDS, live_rules, moment_of, record, supersede
 from memory.models import ReviewItem
 from memory.results import Refusal
 from memory.services.gate import gate, origin_as_json, refusal_record
@@ -39,7 +37,7 @@ class _Write:
     origin: Origin
     author: User | None
     preserve: bool
-    now: dt.datetime
+    now: dt.datetime | None
 
 
 def lesson_write(
@@ -66,7 +64,7 @@ def lesson_write(
     refusal = lesson_refusal(draft, home=home, origin=origin, override_screen=override_screen)
     if refusal is not None:
         return LessonResult("refused", code=refusal.code, message=refusal.message)
-    write = _Write(home, draft, origin, author, preserve, now or timezone.now())
+    write = _Write(home, draft, origin, author, preserve, now)
     comparison = compare(home, draft, live_rules(home, draft.scope))
     with home_locked(home):
         decision = decide(
@@ -110,12 +108,13 @@ def _apply(write: _Write, decision: Decision, comparison: Comparison) -> LessonR
     if decision.keeper is not None:
         keeper = Lesson.objects.select_related("home").get(pk=decision.keeper)
         return _confirm(write, keeper, decision, comparison)
-    row = _insert(write, decision, comparison)
+    now = moment_of(write.home, write.now, keys=[write.draft.key], ids=decision.superseded)
+    row = _insert(write, decision, comparison, now=now)
     outcome = {"insert": "inserted", "enrich": "enriched", "replace": "replaced"}[decision.kind]
     return LessonResult(outcome, row, superseded=decision.superseded)  # type: ignore[arg-type]
 
 
-def _insert(write: _Write, decision: Decision, comparison: Comparison) -> Lesson:
+def _insert(write: _Write, decision: Decision, comparison: Comparison, *, now: dt.datetime) -> Lesson:
     draft, origin = write.draft, write.origin
     inherits_pin = Lesson.all_objects.filter(pk__in=decision.superseded, pinned=True).exists()
     row = Lesson.objects.create(
@@ -130,12 +129,12 @@ def _insert(write: _Write, decision: Decision, comparison: Comparison) -> Lesson
         source=origin.source,
         author=write.author,
         conversation_id=origin.conversation_id,
-        created_at=write.now,
-        valid_from=write.now,
+        created_at=now,
+        valid_from=now,
     )
     record(row, MemoryEvent.Event.CREATE, origin, new=row.rendered, reason=decision.step)
     index_put(row, comparison.embedding)
-    supersede(decision.superseded, by=row, origin=origin, now=write.now)
+    supersede(decision.superseded, by=row, origin=origin, now=now)
     return row
 
 
@@ -157,12 +156,14 @@ def _confirm(write: _Write, row: Lesson, decision: Decision, comparison: Compari
 def _enrich(write: _Write, old: Lesson, comparison: Comparison) -> LessonResult:
     """The same rule with more to it is a row of its own, so that undoing it brings the old wording back."""
     # The old row goes first: one live row a key is a constraint of the table. The link follows.
-    old.mark_deleted(reason=SUPERSEDED, now=write.now)
+    now = moment_of(write.home, write.now, keys=[old.key])
+    old.mark_deleted(reason=SUPERSEDED, now=now)
     old.save(update_fields=TOMBSTONE_FIELDS)
     kept = old.category if write.draft.category == Lesson.Category.KNOWLEDGE else write.draft.category
     write = replace(write, draft=replace(write.draft, category=kept))
     decision = Decision("enrich", "exact", superseded=(old.pk,))
-    return LessonResult("enriched", _insert(write, decision, comparison), superseded=decision.superseded)
+    row = _insert(write, decision, comparison, now=now)
+    return LessonResult("enriched", row, superseded=decision.superseded)
 
 
 def _refresh(row: Lesson, write: _Write) -> None:

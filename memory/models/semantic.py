@@ -17,6 +17,10 @@ class SemanticQuerySet(TombstoneQuerySet["SemanticMemory"]):
     def in_home(self, home: Workspace) -> SemanticQuerySet:
         return self.filter(home=home)
 
+    def restorable(self) -> SemanticQuerySet:
+        """Without the earlier lives of a row that goes on, known by its time of birth."""
+        return self.without_past("home", "key", "created_at")
+
 
 class SemanticMemory(TombstonableRow):
     """A superseded value is tombstoned with reason `superseded` and points to its successor."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from django.utils import timezone
 
+from crewsite.rows import SHORTEST_LIFE
 from crewsite.security.events import event_record
 from crewsite.security.models import MemoryEvent
 from crewsite.security.text import clean
@@ -47,7 +48,7 @@ def document_replace(
     """Put a new version in force. Empty or over-cap text is refused
     unless a person wrote it (the prompt cuts it then).
     """
-    layer, text, now = LAYERS[model], clean(text).strip(), now or timezone.now()
+    layer, text = LAYERS[model], clean(text).strip()
     refusal = _size_refusal(text, cap=CAPS[model], origin=origin)
     if refusal is not None:
         refusal_record(refusal, text, home=workspace, memory_type=layer, origin=origin)
@@ -101,13 +102,15 @@ def _put(  # noqa: PLR0917 - the six values of one version
     text: str,
     origin: Origin,
     author: User | None,
-    now: dt.datetime,
+    now: dt.datetime | None,
 ) -> DocumentResult:
     rows = model._default_manager.filter(workspace=workspace)
     current = rows.filter(replaced_at__isnull=True).first()
     if current is not None and current.text == text:
         return DocumentResult("unchanged", current)
     last = current or rows.order_by("-version").first()
+    # Under the lock, and after what a clock that was ahead has written: versions follow each other.
+    now = max(now or timezone.now(), last.created_at + SHORTEST_LIFE) if last else now or timezone.now()
     if current is not None:
         current.replaced_at = now
         current.save(update_fields=["replaced_at", "updated_at"])

@@ -35,7 +35,6 @@ def memory_restore(
     """Make a row of layer 1, 2, 4 or 5 live again.
     What took its place is superseded by it, under the same rules.
     """
-    now = now or timezone.now()
     if isinstance(row, SemanticMemory):
         return _restore_fact(row, origin, now)
     if isinstance(row, EpisodicMemory):
@@ -48,7 +47,7 @@ def memory_restore(
     return RestoreResult("restored", result.row, message=result.message)
 
 
-def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> RestoreResult:
+def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime | None) -> RestoreResult:
     text = f"{row.key}: {render_value(row.value)}"
     refusal = gate(text, home=row.home, memory_type=semantic.KIND, origin=origin)
     if refusal is not None:
@@ -58,6 +57,7 @@ def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> Rest
         row = SemanticMemory.all_objects.get(pk=row.pk)
         if not row.is_deleted:
             return RestoreResult("unchanged", row, message=IN_FORCE)
+        now = semantic.moment_of(row.home, row.key, now)
         current = SemanticMemory.objects.filter(home=row.home, key=row.key).first()
         if current is not None:
             there = Claim(current.value, current.source, current.confidence)
@@ -94,7 +94,7 @@ def _restore_fact(row: SemanticMemory, origin: Origin, now: dt.datetime) -> Rest
     return RestoreResult("restored", row)
 
 
-def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> RestoreResult:
+def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime | None) -> RestoreResult:
     refusal = gate(row.text, home=row.home, memory_type=KIND, origin=origin)
     if refusal is not None:
         return RestoreResult("refused", None, refusal.code, refusal.message)
@@ -115,7 +115,9 @@ def _restore_episode(row: EpisodicMemory, origin: Origin, now: dt.datetime) -> R
         _record(row, KIND, None, row.text, origin)
         counts_forget()
         live = EpisodicMemory.objects.filter(home=row.home).count()
-        evicted = episodic.evict_over_cap(home=row.home, origin=origin, now=now, keep=(row.pk,), live=live)
+        evicted = episodic.evict_over_cap(
+            home=row.home, origin=origin, now=now or timezone.now(), keep=(row.pk,), live=live
+        )
         events_record_many(evicted)
     return RestoreResult("restored", row)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from crewsite.embeddings.service import Embedding, embed_document
+from crewsite.rows import moment_after
 from crewsite.search.collections import collection_name
 from crewsite.search.service import document_delete, document_put
 from crewsite.security.events import event_record
@@ -42,7 +42,7 @@ class _Write:
     confidence: float
     origin: Origin
     author: User | None
-    now: dt.datetime
+    now: dt.datetime | None
 
     @property
     def claim(self) -> Claim:
@@ -74,7 +74,7 @@ def semantic_write(
     )
     if isinstance(checked, Refusal):
         return SemanticResult("refused", None, checked.code, checked.message)
-    write = _Write(home, key, checked[0], float(confidence), origin, author, now or timezone.now())
+    write = _Write(home, key, checked[0], float(confidence), origin, author, now)
     # A look before the lock only saves the embedding of a value that will not be stored;
     # the decision is made under it.
     stores = decide(_claim_of(_live(write)), write.claim) in {"create", "replace"}
@@ -102,7 +102,7 @@ def semantic_set_if_absent(
     checked = _check(home=home, key=key, value=value, origin=origin, confidence=confidence)
     if isinstance(checked, Refusal):
         return SemanticResult("refused", None, checked.code, checked.message)
-    write = _Write(home, key, checked[0], float(confidence), origin, author, now or timezone.now())
+    write = _Write(home, key, checked[0], float(confidence), origin, author, now)
     with home_locked(home):
         existing = _live(write)
         return _apply(write, existing, "create" if existing is None else "unchanged", None)
@@ -123,7 +123,7 @@ def semantic_delete(
             return row
         if guard is not None:
             guard(row)
-        row.mark_deleted(reason=reason, now=now)
+        row.mark_deleted(reason=reason, now=moment_of(row.home, row.key, now))
         row.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
         document_delete(collection=collection_name(KIND, row.home_id), object_id=row.pk)
         event_record(
@@ -144,6 +144,11 @@ def supersede(old: SemanticMemory, *, by: SemanticMemory, now: dt.datetime) -> N
     old.superseded_by = by
     old.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "superseded_by", "updated_at"])
     document_delete(collection=collection_name(KIND, old.home_id), object_id=old.pk)
+
+
+def moment_of(home: Workspace, key: str, now: dt.datetime | None) -> dt.datetime:
+    """When a change to a key takes place, asked for under the lock."""
+    return moment_after(SemanticMemory.all_objects.filter(home=home, key=key), now)
 
 
 def index_put(row: SemanticMemory, embedding: Embedding | None) -> None:
@@ -215,7 +220,8 @@ def _apply(
     write: _Write, existing: SemanticMemory | None, decision: Decision, embedding: Embedding | None
 ) -> SemanticResult:
     if existing is None:
-        row = _insert(write, embedding)
+        now = moment_of(write.home, write.key, write.now)
+        row = _insert(write, embedding, now=now)
         _record(write, MemoryEvent.Event.CREATE, row)
         return SemanticResult("created", row)
     if decision == "replace":
@@ -234,14 +240,13 @@ def _apply(
 
 
 def _replace(write: _Write, old: SemanticMemory, embedding: Embedding | None) -> SemanticResult:
-    # Two writers may have looked at the clock in the other order than they got the lock.
-    write = replace(write, now=max(write.now, old.valid_from))
     # The old row goes first: one live row a key is a constraint of the table.
     # The link follows the new row's id.
-    old.mark_deleted(reason=SUPERSEDED, now=write.now)
+    now = moment_of(write.home, write.key, write.now)
+    old.mark_deleted(reason=SUPERSEDED, now=now)
     old.save(update_fields=["is_deleted", "deleted_at", "deleted_reason", "updated_at"])
-    row = _insert(write, embedding)
-    supersede(old, by=row, now=write.now)
+    row = _insert(write, embedding, now=now)
+    supersede(old, by=row, now=now)
     _record(write, MemoryEvent.Event.UPDATE, row, old=old.value)
     # After commit and robust: retiring is a heuristic of its own, and its failure must not undo the write.
     transaction.on_commit(
@@ -257,7 +262,7 @@ def _replace(write: _Write, old: SemanticMemory, embedding: Embedding | None) ->
     return SemanticResult("updated", row)
 
 
-def _insert(write: _Write, embedding: Embedding | None) -> SemanticMemory:
+def _insert(write: _Write, embedding: Embedding | None, *, now: dt.datetime) -> SemanticMemory:
     row = SemanticMemory.objects.create(
         home=write.home,
         key=write.key,
@@ -266,8 +271,8 @@ def _insert(write: _Write, embedding: Embedding | None) -> SemanticMemory:
         source=write.origin.source,
         author=write.author,
         conversation_id=write.origin.conversation_id,
-        created_at=write.now,
-        valid_from=write.now,
+        created_at=now,
+        valid_from=now,
     )
     index_put(row, embedding)
     return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -14,9 +15,16 @@ from crewsite.accounts.models import Role, User, Workspace
 from crewsite.dashboard.tables import TABLES
 from crewsite.security.models import MemoryEvent
 from lessons.models import Lesson
-from lessons.services import lesson_write
+from lessons.services import lesson_delete, lesson_edit, lesson_restore, lesson_write
 from memory.models import EpisodicMemory, PreferencesDocument, SemanticMemory
-from memory.services import document_replace, episodic_write, history_append, semantic_write
+from memory.services import (
+    document_replace,
+    episodic_write,
+    history_append,
+    memory_restore,
+    semantic_delete,
+    semantic_write,
+)
 from tests.dashboard.test_pages import HOSTILE, read, signed_in
 from tests.factories import CONSOLIDATION, EXPLICIT, make_conversation, make_member, make_message
 
@@ -71,6 +79,27 @@ def test_every_tab_opens_for_a_viewer_and_shows_no_way_to_write(
     assert "hx-post" not in page
     assert ">Edit<" not in page
     assert ">Add<" not in page
+
+
+def test_what_is_in_force_again_is_not_listed_as_deleted(bob: User, home: Workspace) -> None:
+    row, value = lesson(home), fact(home)
+    for _ in range(2):
+        lesson_delete(row=row, origin=EXPLICIT)
+        lesson_restore(row=row, origin=EXPLICIT)
+        semantic_delete(row=value, origin=EXPLICIT)
+        memory_restore(row=value, origin=EXPLICIT)
+    lesson_edit(row=row, rule="Always use nose.", origin=EXPLICIT)
+    lesson_edit(row=row, rule="Always use pytest.", origin=EXPLICIT)
+
+    def listed(tab: str, state: str) -> list[str]:
+        page = body(signed_in(bob).get(url("memory", tab), {"state": state}))
+        return sorted(re.findall(r'class="line-text[^>]*>([^<]*)<', page))
+
+    assert listed("lessons", "deleted") == ["Always use nose."]
+    assert listed("lessons", "all") == ["Always use nose.", "Always use pytest."]
+    assert listed("facts", "deleted") == []
+    lesson_delete(row=row, origin=EXPLICIT)
+    assert listed("lessons", "deleted") == ["Always use nose.", "Always use pytest."]
 
 
 def test_an_unknown_tab_is_not_found(bob: User) -> None:

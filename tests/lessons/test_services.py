@@ -19,6 +19,7 @@ from lessons.services import (
     lesson_restore,
     lesson_undo,
     lesson_write,
+    lessons_applied,
     review_accept,
 )
 from memory.models import ReviewItem
@@ -260,10 +261,37 @@ def test_undo_does_not_double_a_rule_taught_again_meanwhile(home: Workspace) -> 
 
 def test_restoring_what_a_live_rule_says_already_is_refused(home: Workspace) -> None:
     shorter = write(home, "use TypeScript").row
+    lesson_delete(row=shorter, origin=EXPLICIT)
     longer = write(home, "always use TypeScript").row
     result = lesson_restore(row=shorter, origin=EXPLICIT)
     assert (result.outcome, result.code) == ("refused", "duplicate")
     assert f"les:{longer.pk}" in result.message
+
+
+def test_a_restored_wording_takes_the_place_of_the_one_that_superseded_it(home: Workspace) -> None:
+    row = write(home, "always use pytest").row
+    lesson_edit(row=row, rule="always use pytest with -q", origin=EXPLICIT)
+    lesson_edit(row=row, rule="always use pytest with -q and -x", origin=EXPLICIT)
+    first = Lesson.all_objects.get(rule="always use pytest")
+    assert lesson_restore(row=first, origin=EXPLICIT).message == f"It takes the place of les:{row.pk}."
+    assert live(home) == {"always use pytest"}
+    assert lesson_restore(row=row, origin=EXPLICIT).outcome == "changed"
+    assert live(home) == {"always use pytest with -q and -x"}
+
+
+def test_what_not_to_do_can_be_taken_off_again_by_restoring(home: Workspace) -> None:
+    bare = write(home, "use pytest").row
+    write(home, "use pytest", negative="unittest")
+    assert lesson_restore(row=bare, origin=EXPLICIT).outcome == "changed"
+    assert Lesson.objects.get().rendered == "use pytest"
+
+
+def test_no_program_restores_what_a_person_reworded(home: Workspace) -> None:
+    row = write(home, "always use pytest", origin=CONSOLIDATION).row
+    lesson_edit(row=row, rule="always use pytest with -q", origin=EXPLICIT)
+    first = Lesson.all_objects.get(rule="always use pytest")
+    assert lesson_restore(row=first, origin=CONSOLIDATION).code == "explicit_wins"
+    assert live(home) == {"always use pytest with -q"}
 
 
 def test_only_a_person_restores_over_a_persons_rule(home: Workspace) -> None:
@@ -342,6 +370,16 @@ def test_an_edit_is_refused_like_a_new_rule(home: Workspace) -> None:
         assert lesson_edit(row=row, rule=text, origin=EXPLICIT).code == code
     row.refresh_from_db()
     assert row.rule == "use pytest"
+
+
+def test_use_is_counted_for_the_wording_that_was_used(home: Workspace) -> None:
+    row = write(home, "use pytest").row
+    lessons_applied(ids={row.pk})
+    lesson_edit(row=row, rule="use pytest with -q", origin=EXPLICIT)
+    assert Lesson.objects.get().times_applied == 0
+    assert Lesson.all_objects.get(rule="use pytest").times_applied == 1
+    lesson_edit(row=row, rule="use pytest", origin=EXPLICIT)
+    assert Lesson.objects.get().times_applied == 1
 
 
 def test_a_tombstone_is_neither_edited_nor_pinned(home: Workspace) -> None:

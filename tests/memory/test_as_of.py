@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from lessons.models import Lesson
 from lessons.services import lesson_delete, lesson_edit, lesson_restore, lesson_undo, lesson_write
 from memory.as_of import memory_as_of, moment_named
 from memory.models import SemanticMemory
-from memory.services import memory_restore, semantic_delete, semantic_write
+from memory.services import memory_restore, restore, semantic_delete, semantic_write
 from tests.factories import EXPLICIT
 
 if TYPE_CHECKING:
@@ -142,6 +143,61 @@ def test_writers_whose_clocks_disagree_leave_one_value_at_a_time(home: Workspace
     for second in range(0, 121, 30):
         assert len(texts(home, now + dt.timedelta(seconds=second))) <= 1
     assert texts(home, now + DAY) == ["pref.editor: emacs"]
+
+
+def test_a_value_written_while_another_is_being_restored_is_in_the_past_too(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = semantic_write(home=home, key="pref.editor", value="one", origin=EXPLICIT).row
+    semantic_write(home=home, key="pref.editor", value="two", origin=EXPLICIT)
+
+    def slow(text: str) -> None:
+        semantic_write(home=home, key="pref.editor", value="three", origin=EXPLICIT)
+
+    monkeypatch.setattr(restore, "embed_document", slow)
+    assert one is not None
+    assert memory_restore(row=one, origin=EXPLICIT).outcome == "restored"
+    stood = SemanticMemory.all_objects.order_by("valid_from").values_list("value", flat=True)
+    assert list(stood) == ["one", "two", "three", "one"]
+    assert_lives_follow_each_other(SemanticMemory.all_objects.all())
+
+
+def assert_lives_follow_each_other(rows: Any) -> None:
+    lives = list(rows.order_by("valid_from", "pk").values_list("valid_from", "deleted_at"))
+    assert all(end is None or begin < end for begin, end in lives)
+    assert all(end is not None and end <= begin for (_, end), (begin, _) in pairwise(lives))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from(["a", "b", "c", "delete", "restore"]), st.integers(-3, 3)), max_size=8
+    )
+)
+def test_lives_of_one_key_follow_each_other_whatever_the_clocks_say(
+    home: Workspace, now: dt.datetime, steps: list[tuple[str, int]]
+) -> None:
+    SemanticMemory.all_objects.filter(home=home).delete()
+    Lesson.all_objects.filter(home=home).delete()
+    for step, hours in steps:
+        at = now + dt.timedelta(hours=hours)
+        value, rule = SemanticMemory.objects.first(), Lesson.objects.first()
+        if step == "delete":
+            if value and rule:
+                semantic_delete(row=value, origin=EXPLICIT, now=at)
+                lesson_delete(row=rule, origin=EXPLICIT, now=at)
+        elif step == "restore":
+            ended = SemanticMemory.all_objects.deleted().order_by("pk").first()
+            unlearned = Lesson.all_objects.deleted().order_by("pk").first()
+            if ended and unlearned:
+                memory_restore(row=ended, origin=EXPLICIT, now=at)
+                lesson_restore(row=unlearned, origin=EXPLICIT, now=at)
+        else:
+            fact(home, step, at)
+            teach(home, f"use {step}ards mode", at)
+    assert_lives_follow_each_other(SemanticMemory.all_objects.all())
+    for key in set(Lesson.all_objects.values_list("key", flat=True)):
+        assert_lives_follow_each_other(Lesson.all_objects.filter(key=key))
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.security.models import MemoryEvent
 from crewsite.security.origin import Origin, Source, Surface
-from lessons.services import lesson_write
+from lessons.models import Lesson
+from lessons.services import lesson_delete, lesson_edit, lesson_restore, lesson_write
 from memory.explain import memory_explain
 from memory.layers import layer_of, memory_layers, row_cited
 from memory.models import ConsolidationReceipt, PreferencesDocument
@@ -80,6 +81,43 @@ def test_titles_of_other_peoples_conversations_stay_with_them(
     mine, his = explain("sem:pref.editor", home, alice), explain("sem:pref.editor", home, bob)
     assert (mine.conversation.title, mine.injections[0].conversation.title) == ("Salary", "Salary")
     assert (his.conversation.title, his.injections[0].conversation.title) == ("", "")
+
+
+def test_each_wording_of_an_edited_lesson_has_its_own_author_injections_and_events(
+    home: Workspace, alice: User, bob: User
+) -> None:
+    hour = dt.timedelta(hours=1)
+    talk = make_conversation(alice, home)
+    web, admin = (
+        Origin(Source.USER_EXPLICIT, surface, name)
+        for surface, name in ((Surface.WEB, "alice"), (Surface.ADMIN, "bob"))
+    )
+    row = lesson_write(home=home, rule="always use pytest", origin=web, author=alice).row
+    assert row is not None
+    inject(talk, row, kind="lesson", at=row.valid_from)
+    lesson_edit(row=row, rule="always use pytest with -q", origin=admin, author=bob)
+    old = Lesson.all_objects.deleted().get()
+    now, before = explain(f"les:{row.pk}", home), explain(f"les:{old.pk}", home)
+    assert (now.author, now.surface, now.injections) == ("bob", "admin", ())
+    assert [event.reason for event in now.events] == ["edited"]
+    assert (before.author, before.surface, len(before.injections)) == ("alice", "web", 1)
+    assert [event.event for event in before.events] == ["create"]
+    inject(talk, row, kind="lesson", at=Lesson.objects.get().valid_from + hour)
+    assert len(explain(f"les:{row.pk}", home).injections) == 1
+    assert len(explain(f"les:{old.pk}", home).injections) == 1
+    lesson_restore(row=old, origin=admin)
+    assert len(explain(f"les:{old.pk}", home).injections) == 1
+
+
+def test_a_lesson_that_was_deleted_and_restored_keeps_its_injections(home: Workspace, alice: User) -> None:
+    row = lesson_write(home=home, rule="always use pytest", origin=EXPLICIT).row
+    assert row is not None
+    inject(make_conversation(alice, home), row, kind="lesson", at=row.valid_from)
+    lesson_delete(row=row, origin=EXPLICIT)
+    lesson_restore(row=row, origin=EXPLICIT)
+    told = explain(f"les:{row.pk}", home)
+    assert len(told.injections) == 1
+    assert [event.event for event in told.events] == ["restore", "delete", "create"]
 
 
 def test_every_layer_explains_its_rows(home: Workspace, now: dt.datetime) -> None:

@@ -95,10 +95,11 @@ class Command(MemoryCommand):
     def _restore(self, lessons: Lessons, options: dict[str, Any]) -> tuple[Any, int]:
         result = lessons.restore(citation=options["id"])
         refused = result.outcome == "refused"
-        said = f"{result.outcome} {result.row.citation} {result.message}".strip()
+        outcome = "restored" if result.outcome == "changed" else result.outcome
+        said = f"{outcome} {result.row.citation} {result.message}".strip()
         self.say(said, options, error=refused)
         data = {
-            "outcome": result.outcome,
+            "outcome": outcome,
             "code": result.code,
             "message": result.message,
             **_as_dict(result.row),
