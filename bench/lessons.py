@@ -24,12 +24,13 @@ GRID: Final = tuple(step / 100 for step in range(50, 91))
 @dataclass(frozen=True, slots=True)
 class Pair:
     """`gives_way`: the two say the same, or the new one takes the old one's place, so that one of them
-    lives.
+    lives. `replaces`: it must be the old one that goes; a new rule that is said to be known already is lost.
     """
 
     old: str
     new: str
     gives_way: bool
+    replaces: bool
     cosine: float
     split: str
     language: str
@@ -76,7 +77,10 @@ def load() -> list[Pair]:
                 raise SystemExit("The embedder gave no vector.")
             cosine = float(old.vector @ new.vector)
             gives_way = row["label"] != "unrelated"
-            pairs.append(Pair(row["old"], row["new"], gives_way, cosine, row["split"], row["language"]))
+            replaces = row["label"] == "replaces"
+            pairs.append(
+                Pair(row["old"], row["new"], gives_way, replaces, cosine, row["split"], row["language"])
+            )
     return pairs
 
 
@@ -98,4 +102,6 @@ def gives_way(pair: Pair, limits: object) -> bool:
     assert isinstance(limits, Thresholds)
     rules = [Rule(1, pair.old, is_explicit=True)]
     decision = decide(pair.new, rules, is_explicit=True, cosines={1: pair.cosine}, thresholds=limits)
+    if pair.replaces:
+        return decision.kind in {"replace", "enrich"}
     return decision.kind != "insert"

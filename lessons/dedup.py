@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from crewsite.security.text import fold
 from lessons.constants import MAX_REPLACED, TOPIC_CANDIDATES, TOPIC_OVERLAP, Thresholds
-from lessons.phrasing import contains, is_same_choice, keywords, narrows
+from lessons.phrasing import contains, holds_elsewhere, is_same_choice, keywords, narrows, turns_round
 from memory.changes import disagreement, is_placed
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ def decide(
     for rule in existing:
         if fold(rule.text) == folded:
             return Decision("exact", "exact", keeper=rule.id)
-    compared = [rule for rule in existing if not narrows(text, rule.text)]
+    compared = [
+        rule for rule in existing if not narrows(text, rule.text) and not holds_elsewhere(text, rule.text)
+    ]
     decision = _by_substring(text, compared) or _by_topic(text, compared, cosines, thresholds)
     if decision is None and is_placed(text, thresholds):
         decision = _by_meaning(text, compared, cosines or {}, thresholds)
@@ -119,7 +121,12 @@ def _is_instead(text: str, other: str) -> bool:
     """Whether the form of a rule says that it takes another's place: one value for another, or the opposite
     of all the other says.
     """
-    return is_same_choice(text, other) or (_is_all(text, other) and disagreement(text, other) == "negation")
+    return (
+        is_same_choice(text, other)
+        or turns_round(text, other)
+        or turns_round(other, text)
+        or (_is_all(text, other) and disagreement(text, other) == "negation")
+    )
 
 
 def _is_all(text: str, other: str) -> bool:

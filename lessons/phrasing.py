@@ -10,15 +10,18 @@ from typing import Final
 
 from crewsite.search.words import STOP_WORDS
 from crewsite.security.text import fold
-from lessons.constants import NEGATOR_REACH_WORDS
 from lessons.vocabulary import (
+    AGAINST,
     ARTICLES,
     CHOICE_WORDS,
+    CLAUSE_ENDS,
     CONDITION_WORDS,
     HAN_OR_KANA,
     HIRAGANA,
+    JOINING_WORDS,
     KANA,
     KOREAN_PARTICLE,
+    LEAD_INS,
     NEGATORS,
     NEGATORS_BEHIND,
     PUNCTUATION,
@@ -57,14 +60,22 @@ def contains(longer: str, shorter: str) -> bool:
     """Whether one rule says the other word for word, and does not turn it round. Punctuation does not
     count.
     """
-    haystack, needle = spoken(longer), spoken(shorter)
-    size = len(needle)
-    for start in range(len(haystack) - size + 1) if needle else ():
-        if haystack[start : start + size] == needle:
-            before = haystack[max(0, start - NEGATOR_REACH_WORDS) : start]
-            behind = haystack[start + size : start + size + 1]
-            return not (NEGATORS.intersection(before) or NEGATORS_BEHIND.intersection(behind))
-    return _contains_unspaced(longer, shorter)
+    around = _around(longer, shorter)
+    if around is None:
+        return _contains_unspaced(longer, shorter)
+    before, behind = around
+    is_negated = NEGATORS.intersection(before) or NEGATORS_BEHIND.intersection(behind[:1])
+    return not is_negated and LEAD_INS.issuperset(_after_joining(before))
+
+
+def turns_round(longer: str, shorter: str) -> bool:
+    """Whether one rule says word for word what the other says not to do."""
+    around = _around(longer, shorter)
+    if around is None:
+        return False
+    before, behind = around
+    turned = (NEGATORS | AGAINST).intersection(_after_joining(before))
+    return bool(turned or NEGATORS_BEHIND.intersection(behind[:1]))
 
 
 def narrows(one: str, other: str) -> bool:
@@ -83,6 +94,16 @@ def narrows(one: str, other: str) -> bool:
         elif kind == "insert" and _is_condition(second[c:d], one):
             added[1].extend(second[c:d])
     return bool(added[0]) != bool(added[1]) or _narrows_unspaced(one, other)
+
+
+def holds_elsewhere(one: str, other: str) -> bool:
+    """Whether two rules say different things for different cases: "in German emails", "in English emails"."""
+    first, second = _plain(one), _plain(other)
+    edits = _edits(first, second)
+    if any(edit[0] != "replace" for edit in edits):
+        return False
+    cases = [bool(start and first[start - 1] in CONDITION_WORDS) for _, start, *_ in edits]
+    return any(cases) and not all(cases)
 
 
 def is_same_choice(one: str, other: str) -> bool:
@@ -105,6 +126,29 @@ def spoken(text: str) -> list[str]:
     """Words as people see them: `c++`, `node.js` and `don't` stay whole, sentence punctuation goes."""
     words = (word.strip(PUNCTUATION) for word in fold(text.replace("’", "'")).split())
     return [word for word in words if word]
+
+
+def _around(longer: str, shorter: str) -> tuple[list[str], list[str]] | None:
+    """The words before a rule inside another, back to the end of a clause, and those behind it."""
+    marked, needle = longer.replace("’", "'").split(), spoken(shorter)
+    words = [(fold(word).strip(PUNCTUATION), word[-1] in CLAUSE_ENDS) for word in marked]
+    words = [pair for pair in words if pair[0]]
+    haystack, size = [word for word, _ in words], len(needle)
+    for start in range(len(haystack) - size + 1) if needle else ():
+        if haystack[start : start + size] == needle:
+            ended = [place for place in range(start) if words[place][1]]
+            # "Do not, whatever happens, ...": a negation ends no clause, nor does what stands behind it.
+            cut = next(
+                (place for place in ended if haystack[place] in NEGATORS), ended[-1] + 1 if ended else 0
+            )
+            return haystack[cut:start], haystack[start + size :]
+    return None
+
+
+def _after_joining(before: list[str]) -> list[str]:
+    """What stands behind the last "and"."""
+    joined = [place for place, word in enumerate(before) if word in JOINING_WORDS]
+    return before[joined[-1] + 1 :] if joined else before
 
 
 def _plain(text: str) -> list[str]:

@@ -35,6 +35,30 @@ NEGATORS: Final = _words("""
     jamais pas ne sans évite nie niemals nicht kein keine ohne vermeide nunca jamás sin evita
     não nem sem evite non mai senza nooit niet geen zonder vermijd не никогда без нет избегай
 """)
+# What may lead in a rule and leave it the same; anything else before it may turn it round ("it's a bad idea
+# to", "rather than", "nobody should"), and there are more ways to do that than a list could hold.
+LEAD_INS: Final = _words("""
+    always please prefer use using make sure ensure do must should try remember need want keep to you your we
+    i i'd like be it it's is important also ever all the a an my our in with by for on at as when only
+    toujours utilise utiliser utilisez préfère préférer faut il doit veuillez
+    immer bitte verwende verwenden benutze nutze nutzen soll muss du den die das dem der
+    siempre usa usar use utiliza prefiere debe hay que
+    sempre usar utilize prefira deve usare preferisci
+    altijd steeds gebruik gebruiken moet
+    всегда пожалуйста используй используйте использовать нужно надо
+""")
+# What says that a rule is not to be followed, beside the negations.
+AGAINST: Final = _words("""
+    nobody none refuse refuses bad wrong rather instead hate hates dislike forbidden forbid prohibited
+    banned ban discouraged deprecated harmful stop quit against
+    personne refuse mauvais mauvaise plutôt interdit arrête
+    niemand schlecht schlechte falsch statt anstatt verboten
+    nadie mala malo mal prohibido rechaza
+    ninguém má mau proibido recusa
+    nessuno cattiva vietato rifiuta
+    niemand slecht fout verboden weiger
+    никто плохо нельзя запрещено вместо
+""")
 NEGATORS_BEHIND: Final = _words("nicht niet pas")
 # A value behind one of these is a choice: a newer value takes the place of the older one.
 CHOICE_WORDS: Final = _words("""
@@ -62,6 +86,8 @@ ARTICLES: Final = _words("""
     a an the le la les un une des de du l den die das dem der ein eine einen el los las una o os as um uma
     il lo gli i het een
 """)
+JOINING_WORDS: Final = _words("and or but then und oder et ou y e o en of и или")
+CLAUSE_ENDS: Final = ".,;:!?"
 PUNCTUATION: Final = ".,;:!?\"'`()[]{}<>…“”«»„*"
 
 # Scripts without blanks between words. Japanese writes what a rule is about in Han and katakana, and its

@@ -53,6 +53,22 @@ def test_a_rule_turned_round_replaces_the_old_one() -> None:
     assert (decision.kind, decision.superseded) == ("replace", (1,))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("It's a bad idea to use tabs", "use tabs"),
+        ("Nobody should push to main", "push to main"),
+        ("Rather than use yarn, use npm", "use yarn"),
+        ("refuse to use emojis", "use emojis"),
+    ],
+)
+@pytest.mark.parametrize("cosine", [None, 0.8])
+def test_what_was_advised_against_gives_way_when_it_is_asked_for(
+    old: str, new: str, cosine: float | None
+) -> None:
+    assert verdict(new, old, cosine=cosine).superseded == (1,)
+
+
 def test_dark_mode_gives_way_to_light_mode_at_the_cosine_the_compact_model_measures() -> None:
     decision = verdict("use light mode", "use dark mode", cosine=0.79)
     assert (decision.kind, decision.step, decision.superseded) == ("replace", "topic", (1,))

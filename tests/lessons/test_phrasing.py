@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons.phrasing import contains, is_same_choice, keywords, narrows
+from lessons.phrasing import contains, holds_elsewhere, is_same_choice, keywords, narrows
 
 
 @pytest.mark.parametrize(
@@ -14,10 +14,40 @@ from lessons.phrasing import contains, is_same_choice, keywords, narrows
         ("verwende Tabs nicht", "verwende Tabs"),
         ("n'utilise jamais ça", "ça"),
         ("不要使用暗色模式", "使用暗色模式"),
+        ("It's a bad idea to use tabs", "use tabs"),
+        ("Nobody should push to main", "push to main"),
+        ("Rather than use yarn, use npm", "use yarn"),
+        ("refuse to use emojis", "use emojis"),
+        ("I hate it when you use emojis", "use emojis"),
+        ("Do not, under any circumstances, use tabs", "use tabs"),
+        ("Never use tabs and trailing blanks", "trailing blanks"),
+        ("Ask me before you push to main", "push to main"),
+        ("Niemand darf Tabs verwenden", "Tabs verwenden"),
     ],
 )
 def test_a_negated_rule_does_not_contain_what_it_negates(longer: str, shorter: str) -> None:
     assert not contains(longer, shorter)
+
+
+@pytest.mark.parametrize(
+    ("longer", "shorter"),
+    [
+        ("you should always use pytest", "use pytest"),
+        ("Please make sure to run the tests", "run the tests"),
+        ("use TypeScript and write short functions", "write short functions"),
+        ("never use yarn, use npm", "use npm"),
+        ("bitte immer Tabs verwenden", "Tabs verwenden"),
+    ],
+)
+def test_a_rule_that_is_only_led_in_is_contained(longer: str, shorter: str) -> None:
+    assert contains(longer, shorter)
+
+
+def test_rules_for_two_cases_hold_side_by_side() -> None:
+    german, english = "Format dates as DD.MM in German emails", "Format dates as MM/DD in English emails"
+    assert holds_elsewhere(german, english)
+    assert holds_elsewhere(english, german)
+    assert not holds_elsewhere("answer in English", "answer in French")
 
 
 def test_words_are_compared_whole() -> None:
