@@ -4,6 +4,7 @@ Pure; each check names the rule it refuses by.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import unicodedata
@@ -75,6 +76,22 @@ def clean_value(value: Json) -> Json:
     if isinstance(value, dict):
         return {clean(key) if isinstance(key, str) else key: clean_value(item) for key, item in value.items()}
     return value
+
+
+def merged_keys_refusal(value: Json, cleaned: Json) -> Refusal | None:
+    """Cleaning makes one key of two that differ in what no text keeps: one of two values would be lost."""
+    if _size(value) == _size(cleaned):
+        return None
+    return Refusal(
+        "value_keys", "Two keys of one object are the same once what cannot be stored is taken out of them."
+    )
+
+
+def _size(value: Json) -> int:
+    """The number of lists' and objects' members in all."""
+    if isinstance(value, dict):
+        return len(value) + sum(map(_size, value.values()))
+    return len(value) + sum(map(_size, value)) if isinstance(value, list | tuple) else 0
 
 
 def value_refusal(value: Json) -> Refusal | None:
@@ -221,9 +238,21 @@ def _is_seen(char: str) -> bool:
 
 def importance_refusal(importance: Any) -> Refusal | None:
     """Out of range is clamped; what is no number at all says nothing, and is told so. None is the default."""
-    if importance is None or (isinstance(importance, int | float) and not math.isnan(importance)):
+    is_number = isinstance(importance, int) or (isinstance(importance, float) and not math.isnan(importance))
+    if importance is None or is_number:
         return None
     return Refusal("importance_range", "An importance is a number from 0 to 1.")
+
+
+def moment_refusal(moment: dt.datetime) -> Refusal | None:
+    """The calendar ends with the years 1 and 9999, and every zone must have a day for it."""
+    try:
+        _ = moment.astimezone(dt.UTC) - dt.timedelta(days=1), moment.astimezone(dt.UTC) + dt.timedelta(days=1)
+    except OverflowError:
+        return Refusal(
+            "created_at_range", "The time is too near the end of the years 1 to 9999, or beyond it."
+        )
+    return None
 
 
 def clamp_importance(importance: Any) -> float:

@@ -6,12 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from crewsite.conversations.rendering import render_markdown
-from crewsite.security.origin import Source
+from crewsite.security.models import MemoryEvent
+from crewsite.security.origin import Source, Surface
 from crewsite.security.text import clean, times
 from lessons.models import Lesson
+from memory.layers import layer_of
 from memory.models import (
     EpisodicMemory,
     HistoryEntry,
@@ -125,8 +127,20 @@ def value_text(value: Any) -> str:
 class _Undoable(Table):
     """Layers whose rows are tombstoned and come back."""
 
+    model: ClassVar[type[SemanticMemory | EpisodicMemory | Lesson]]
+
+    def base(self, place: Place) -> QuerySet[Any]:
+        """With whether a row was made at the command line, where nobody is signed in."""
+        layer = layer_of(self.layer)
+        made = MemoryEvent.objects.filter(layer.made() if layer else Q(), memory_type=self.layer)
+        made_at_console = made.filter(object_id=OuterRef("pk"), surface=Surface.CLI)
+        rows = self.model.all_objects.in_home(place.home).select_related("home", "author", "conversation")
+        return rows.annotate(is_of_console=Exists(made_at_console))
+
     def line(self, place: Place, row: Any) -> Line:
         parts = self.parts(row)
+        if row.author_id is None and getattr(row, "is_of_console", False):
+            parts["tags"] = (*parts.get("tags", ()), "by the operator, on the command line")
         may = place.may_write
         return Line(
             tab=self.tab,
@@ -146,6 +160,7 @@ class FactTable(_Undoable):
     tab = "facts"
     title = "Facts"
     layer = "semantic"
+    model = SemanticMemory
     about = "Values under a key. A changed value keeps the one before it."
     empty = "Facts are values under a key, such as an editor or the name of a server."
     can_add = True
@@ -154,9 +169,6 @@ class FactTable(_Undoable):
         "source": ("Source", SOURCES),
         "order": ("Order", (("", "By key"), ("newest", "Newest first"), ("oldest", "Oldest first"))),
     }
-
-    def base(self, place: Place) -> QuerySet[Any]:
-        return SemanticMemory.all_objects.in_home(place.home).select_related("home", "author", "conversation")
 
     def narrowed(self, rows: QuerySet[Any], chosen: dict[str, str]) -> QuerySet[Any]:
         rows = super().narrowed(rows, chosen)
@@ -188,13 +200,11 @@ class EpisodeTable(_Undoable):
     tab = "episodes"
     title = "Episodes"
     layer = "episodic"
+    model = EpisodicMemory
     about = "Short notes about what happened, found again by meaning."
     empty = "Episodes are short notes about what happened."
     can_add = True
     choices = {"state": ("State", STATES), "source": ("Source", SOURCES), "order": ("Order", NEWEST)}
-
-    def base(self, place: Place) -> QuerySet[Any]:
-        return EpisodicMemory.all_objects.in_home(place.home).select_related("home", "author", "conversation")
 
     def search(self, rows: QuerySet[Any], query: str) -> QuerySet[Any]:
         return rows.filter(Q(text__icontains=query) | Q(tags__icontains=query))
@@ -207,6 +217,7 @@ class LessonTable(_Undoable):
     tab = "lessons"
     title = "Lessons"
     layer = "lesson"
+    model = Lesson
     about = "Rules that people taught. They stand first in every prompt and override what else is known."
     empty = "Teach one on the home page, or say “remember to always …” in a chat."
     can_add = True
@@ -216,9 +227,6 @@ class LessonTable(_Undoable):
         "source": ("Source", SOURCES),
         "order": ("Order", (("", "By rank"), *NEWEST[1:], ("newest", "Newest first"))),
     }
-
-    def base(self, place: Place) -> QuerySet[Any]:
-        return Lesson.all_objects.in_home(place.home).select_related("home", "author", "conversation")
 
     def narrowed(self, rows: QuerySet[Any], chosen: dict[str, str]) -> QuerySet[Any]:
         rows = super().narrowed(rows, chosen).restorable()  # type: ignore[attr-defined]

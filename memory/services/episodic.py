@@ -30,7 +30,7 @@ from memory.constants import (
 from memory.live import episodic_max_rows
 from memory.models import EpisodicMemory, ReviewItem
 from memory.results import EpisodicEdit, EpisodicResult, Refusal
-from memory.rules import clamp_importance, importance_refusal, tags_of, text_refusal
+from memory.rules import clamp_importance, importance_refusal, moment_refusal, tags_of, text_refusal
 from memory.services.gate import gate, refusal_record
 from memory.services.locks import home_locked
 from memory.services.review import review_add
@@ -210,7 +210,10 @@ def prepare(
         tags_of(draft.tags),
         clamp_importance(draft.importance),
     )
-    refusal = text_refusal(text) or importance_refusal(draft.importance)
+    created_at = draft.created_at or now
+    if timezone.is_naive(created_at):
+        created_at = created_at.replace(tzinfo=dt.UTC)
+    refusal = text_refusal(text) or importance_refusal(draft.importance) or moment_refusal(created_at)
     if refusal is not None:
         refusal_record(refusal, text, home=home, memory_type=KIND, origin=origin)
         return refusal
@@ -220,9 +223,6 @@ def prepare(
     )
     if refusal is not None:
         return refusal
-    created_at = draft.created_at or now
-    if timezone.is_naive(created_at):
-        created_at = created_at.replace(tzinfo=dt.UTC)
     return Prepared(text, folded_hash(text), importance, tags.kept, tags.dropped, created_at)
 
 

@@ -18,7 +18,15 @@ from memory.conflict import Claim, Decision, decide, skip_reason
 from memory.live import extra_key_prefixes
 from memory.models import SemanticMemory
 from memory.results import Refusal, SemanticResult
-from memory.rules import clean_value, confidence_refusal, key_refusal, key_words, render_value, value_refusal
+from memory.rules import (
+    clean_value,
+    confidence_refusal,
+    key_refusal,
+    key_words,
+    merged_keys_refusal,
+    render_value,
+    value_refusal,
+)
 from memory.services.gate import gate, refusal_record
 from memory.services.locks import home_locked
 from memory.services.retire import retire_quoting_episodes
@@ -177,6 +185,7 @@ def _check(
     refusal = (
         key_refusal(key, extra_prefixes=() if _has_builtin_prefix(key) else extra_key_prefixes())
         or value_refusal(cleaned)
+        or merged_keys_refusal(value, cleaned)
         or confidence_refusal(confidence, is_explicit=origin.is_explicit)
     )
     if refusal is not None:

@@ -14,8 +14,9 @@ from django.urls import reverse
 from crewsite.accounts.models import Role, User, Workspace
 from crewsite.dashboard.tables import TABLES
 from crewsite.security.models import MemoryEvent
+from crewsite.security.origin import Origin, Source, Surface
 from lessons.models import Lesson
-from lessons.services import lesson_delete, lesson_edit, lesson_restore, lesson_write
+from lessons.services import lesson_delete, lesson_edit, lesson_restore, lesson_write, lessons_applied
 from memory.models import EpisodicMemory, PreferencesDocument, SemanticMemory
 from memory.services import (
     document_replace,
@@ -100,6 +101,22 @@ def test_what_is_in_force_again_is_not_listed_as_deleted(bob: User, home: Worksp
     assert listed("facts", "deleted") == []
     lesson_delete(row=row, origin=EXPLICIT)
     assert listed("lessons", "deleted") == ["Always use nose.", "Always use pytest."]
+
+
+def test_what_was_taught_at_the_command_line_says_so_and_use_is_counted_in_words(
+    bob: User, home: Workspace
+) -> None:
+    console = Origin(Source.USER_EXPLICIT, Surface.CLI, "root")
+    row = lesson_write(home=home, rule="Always use pytest.", origin=console).row
+    assert row is not None
+    lessons_applied(ids={row.pk})
+    page = body(signed_in(bob).get(url("memory", "lessons")))
+    assert "by the operator, on the command line" in page
+    assert "applied once" in page
+    lesson_write(
+        home=home, rule="Deploy on Mondays.", origin=Origin(Source.USER_EXPLICIT, Surface.WEB, "bob")
+    )
+    assert body(signed_in(bob).get(url("memory", "lessons"))).count("by the operator") == 1
 
 
 def test_an_unknown_tab_is_not_found(bob: User) -> None:

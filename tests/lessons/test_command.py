@@ -82,7 +82,8 @@ def test_a_removed_lesson_is_listed_and_brought_back(capsys) -> None:
     run(capsys, "remove", "pytest")
     _, out, _ = run(capsys, "list", "--deleted", "--json")
     citation = json.loads(out)["lessons"][0]["id"]
-    assert run(capsys, "restore", citation)[0] == 0
+    status, out, _ = run(capsys, "restore", citation)
+    assert (status, out) == (0, f"restored {citation}\n")
     assert Lesson.objects.get().citation == citation
 
 

@@ -228,6 +228,16 @@ def test_writing_many_takes_a_constant_number_of_statements_for_rows(
         episodic_write_many(home=home, drafts=drafts, origin=CONSOLIDATION)
 
 
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00+14:00", "9999-12-31T23:00-12:00"])
+def test_a_time_that_no_calendar_has_everywhere_is_refused_in_words(home: Workspace, moment: str) -> None:
+    refused = write(home, "The office has four rooms.", created_at=dt.datetime.fromisoformat(moment))
+    assert (refused.outcome, refused.code) == ("refused", "created_at_range")
+
+
+def test_an_importance_of_any_size_is_clamped(home: Workspace) -> None:
+    assert stored(home, "The office has four rooms.", importance=10**400).importance == 1.0
+
+
 @pytest.mark.sqlite_only
 class TestByMeaning:
     """Duplicates that only vectors show."""

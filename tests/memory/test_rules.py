@@ -15,7 +15,9 @@ from memory.rules import (
     clamp_importance,
     clean_value,
     confidence_refusal,
+    importance_refusal,
     key_refusal,
+    merged_keys_refusal,
     parse_prefixes,
     parse_value,
     render_value,
@@ -101,6 +103,20 @@ def test_an_empty_value_is_refused(value: object) -> None:
 @pytest.mark.parametrize("value", [0, False, [], {}, "x", [1, {"a": None}]])
 def test_falsy_values_are_values(value: object) -> None:
     assert value_refusal(value) is None
+
+
+def test_two_keys_that_cleaning_makes_one_are_refused_and_no_value_is_lost() -> None:
+    value = {"list": [{"a\x00": 1, "a": 2}]}
+    refusal = merged_keys_refusal(value, clean_value(value))
+    assert refusal is not None
+    assert refusal.code == "value_keys"
+    assert merged_keys_refusal({"a\x00": 1}, {"a": 1}) is None
+
+
+def test_a_number_beyond_every_float_is_an_importance_out_of_range() -> None:
+    assert importance_refusal(10**400) is None
+    assert clamp_importance(10**400) == 1.0
+    assert clamp_importance(-(10**400)) == 0.0
 
 
 def test_texts_inside_a_value_are_cleaned_with_their_keys() -> None:

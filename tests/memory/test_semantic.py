@@ -37,6 +37,11 @@ def events(event: str) -> list[MemoryEvent]:
     return list(MemoryEvent.objects.filter(event=event, memory_type="semantic"))
 
 
+def test_a_value_with_two_keys_that_cleaning_makes_one_is_refused(home: Workspace) -> None:
+    refused = semantic_write(home=home, key="pref.x", value={"a\x00": 1, "a": 2}, origin=EXPLICIT)
+    assert (refused.outcome, refused.code) == ("refused", "value_keys")
+
+
 def test_confidence_gate_and_conflicts_hold_in_order(home: Workspace) -> None:
     low = write(home, origin=CONSOLIDATION, confidence=0.79)
     assert (low.outcome, low.code) == ("refused", "low_confidence")
