@@ -212,7 +212,9 @@ def _folded(value: Json) -> Json:
     if isinstance(value, list | tuple):
         return [_folded(item) for item in value]
     if isinstance(value, dict):
-        return {fold(str(key)): _folded(item) for key, item in value.items()}
+        # In pairs: two keys may fold into one, and both their values count.
+        pairs = sorted(value.items(), key=lambda pair: (fold(str(pair[0])), str(pair[0])))
+        return ("object", [(fold(str(key)), _folded(item)) for key, item in pairs])
     return value
 
 

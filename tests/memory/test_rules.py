@@ -113,6 +113,11 @@ def test_two_keys_that_cleaning_makes_one_are_refused_and_no_value_is_lost() -> 
     assert merged_keys_refusal({"a\x00": 1}, {"a": 1}) is None
 
 
+def test_values_of_keys_that_differ_in_case_are_all_compared() -> None:
+    assert same_value({"A": 1, "b": 2}, {"B": 2, "a": 1})
+    assert not same_value({"A": 1, "a": 2}, {"A": 2, "a": 2})
+
+
 def test_a_number_beyond_every_float_is_an_importance_out_of_range() -> None:
     assert importance_refusal(10**400) is None
     assert clamp_importance(10**400) == 1.0
