@@ -168,7 +168,7 @@ def test_lessons_are_taught_refused_removed_and_restored(over_api: Callable[...,
     assert over_api("learn", "remove", "deploy on friday").returncode == 0
     assert over_api("learn", "remove", "deploy on friday").returncode == 1
     back = over_api("learn", "restore", taught["citation"])
-    assert back.stdout.startswith(f"changed {taught['citation']}")
+    assert back.stdout.startswith(f"restored {taught['citation']}")
 
 
 def test_an_unreachable_site_a_bad_token_and_a_page_that_is_none_are_one_line(
