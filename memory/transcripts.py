@@ -33,7 +33,6 @@ from memory.recited import recited
 from memory.words import detect_language
 
 if TYPE_CHECKING:
-
     from crewsite.search.results import Candidates
     from memory.ranking import Ids, Pool
 
