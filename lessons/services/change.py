@@ -168,10 +168,11 @@ def lesson_edit(
     author: User | None = None,
     now: dt.datetime | None = None,
     guard: RowGuard | None = None,
+    override_screen: bool = False,
 ) -> LessonChange:
     """Change a live lesson in place, screened like a new one; the old wording stays as a superseded row."""
     draft = draft_of(rule=rule, negative=negative, category=category, scope=scope, pinned=pinned)
-    refusal = lesson_refusal(draft, home=row.home, origin=origin)
+    refusal = lesson_refusal(draft, home=row.home, origin=origin, override_screen=override_screen, edits=row)
     if refusal is not None:
         return LessonChange("refused", row, refusal.code, refusal.message)
     embedding = embed_document(draft.rendered)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lessons.models import Lesson
 from lessons.rules import draft_of
-from lessons.services.change import lesson_undo
+from lessons.services.change import lesson_edit, lesson_undo
 from lessons.services.write import lesson_write
 from memory.results import ReviewOutcome
 from memory.services.review import CHANGED, MERGED
@@ -18,23 +18,26 @@ if TYPE_CHECKING:
 
 
 def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
-    """Teach the waiting lesson. An owner has read it, so screening does not refuse it again."""
+    """Teach the waiting lesson, or word the one anew that it was to change. An owner has read it, so
+    screening does not refuse it again."""
     payload = item.payload
-    result = lesson_write(
-        home=item.home,
-        rule=payload.get(MERGED) or payload["rule"],
-        negative=payload.get("negative", ""),
-        category=payload.get("category", "knowledge"),
-        scope=payload.get("scope", ""),
-        pinned=bool(payload.get("pinned", False)),
-        origin=origin,
-        author=author,
-        override_screen=True,
-    )
-    taught = result.row if result.outcome in {"inserted", "enriched", "replaced"} else None
-    return ReviewOutcome(
-        result.outcome != "refused", result.message, row_id=taught.pk if taught is not None else None
-    )
+    wording: dict[str, Any] = {
+        "rule": payload.get(MERGED) or payload["rule"],
+        "negative": payload.get("negative", ""),
+        "category": payload.get("category", "knowledge"),
+        "scope": payload.get("scope", ""),
+        "pinned": bool(payload.get("pinned", False)),
+    }
+    edited = _live(item, "edits")
+    if edited is not None:
+        change = lesson_edit(row=edited, **wording, origin=origin, author=author, override_screen=True)
+        changed = edited.pk if change.outcome == "changed" else None
+        return ReviewOutcome(change.outcome != "refused", change.message, row_id=changed)
+    result = lesson_write(home=item.home, **wording, origin=origin, author=author, override_screen=True)
+    if result.outcome == "unchanged":
+        return ReviewOutcome(ok=True, message="Known already; nothing was added.")
+    taught = result.row.pk if result.row is not None and result.outcome != "refused" else None
+    return ReviewOutcome(result.outcome != "refused", result.message, row_id=taught)
 
 
 def review_reopen(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
@@ -50,8 +53,33 @@ def review_reopen(*, item: ReviewItem, origin: Origin, author: User | None = Non
         negative="",
         pinned=False,
     )
-    taught = Lesson.objects.in_home(item.home).select_related("home").filter(pk=payload[CHANGED])
-    row = taught.filter(key=draft.key).first()
-    if row is None or not lesson_undo(row=row, origin=origin).undone:
+    row = _live(item, CHANGED)
+    if row is None or row.key != draft.key or not _taken_back(row, item, origin):
         return ReviewOutcome(ok=False, message="The lesson has changed since; nothing was undone.")
     return ReviewOutcome(ok=True)
+
+
+def _live(item: ReviewItem, name: str) -> Lesson | None:
+    """The lesson that an item names so, as long as it is in force."""
+    rows = Lesson.objects.in_home(item.home).select_related("home")
+    return rows.filter(pk=item.payload[name]).first() if name in item.payload else None
+
+
+def _taken_back(row: Lesson, item: ReviewItem, origin: Origin) -> bool:
+    if item.payload.get("edits") != row.pk:
+        return lesson_undo(row=row, origin=origin).undone
+    before = Lesson.all_objects.filter(superseded_by=row, is_deleted=True).order_by("-deleted_at").first()
+    if before is None:
+        return False
+    change = lesson_edit(
+        row=row,
+        rule=before.rule,
+        negative=before.negative,
+        category=before.category,
+        scope=before.scope,
+        pinned=row.pinned,
+        origin=origin,
+        author=before.author,
+        override_screen=True,
+    )
+    return change.outcome == "changed"

@@ -78,10 +78,15 @@ def lesson_write(
 
 
 def lesson_refusal(
-    draft: Draft, *, home: Workspace, origin: Origin, override_screen: bool = False
+    draft: Draft,
+    *,
+    home: Workspace,
+    origin: Origin,
+    override_screen: bool = False,
+    edits: Lesson | None = None,
 ) -> Refusal | None:
-    """Why a draft may not become a lesson of this home, or None. A refusal is audited; an explicit one that
-    screening caused waits in the review queue.
+    """Why a draft may not become a lesson of this home, or the new wording of the one it `edits`; None if it
+    may. A refusal is audited; an explicit one that screening caused waits in the review queue.
     """
     refusal = draft_refusal(draft) or volatile_refusal(draft.rule)
     if refusal is not None:
@@ -92,7 +97,7 @@ def lesson_refusal(
         home=home,
         memory_type=KIND,
         origin=origin,
-        payload=_payload(draft),
+        payload=_payload(draft) if edits is None else _payload(draft) | _edit_of(edits),
         override_screen=override_screen,
     )
 
@@ -202,6 +207,10 @@ def _refuse(write: _Write, decision: Decision) -> LessonResult:
         },
     )
     return LessonResult("refused", code=refusal.code, message=refusal.message)
+
+
+def _edit_of(row: Lesson) -> dict[str, Any]:
+    return {"edits": row.pk, "would_supersede": [row.pk]}
 
 
 def _payload(draft: Draft) -> dict[str, Any]:
