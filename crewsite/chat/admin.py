@@ -40,6 +40,7 @@ class TurnAdmin(OperatorOnlyMixin, ReadOnlyModelAdmin):
     list_display = ["created_at", "conversation", "state", "model", "error", "started_at", "finished_at"]
     list_filter = ["state", "model"]
     list_select_related = ["conversation"]
+    ordering = ["-created_at"]
     search_fields = ["id", "client_key", "error", "conversation__title"]
     date_hierarchy = "created_at"
     fields = [

@@ -297,7 +297,7 @@ def test_the_rows_of_a_packet_say_what_they_hold_and_lead_to_their_pages(
         talk, alice, [source_of("semantic", fact, "sem:project.host"), source_of("lesson", lesson, "les:1")]
     )
     assert f"{reverse('dashboard:cited', args=[f'les:{lesson.pk}'])}?workspace={home.slug}" in shown
-    assert '<span class="key">project.host</span> heron crane</a>' in shown
+    assert '<span class="key">project.host</span> heron, crane</a>' in shown
     assert "Prefer tabs &lt;b&gt;</a>" in shown
     assert shown.count("relevance 0.50") == 2
 
