@@ -61,7 +61,7 @@ _ASKING = [
 
 # The same behind what shall be kept: "the door code is 4711, remember that".
 _ASKING_AFTER = re.compile(
-    r"(?P<body>.+?)(?:[,.;:!]\s*(?:and\s+)?|\s+and\s+)(?:please,?\s+)?(?:remember|keep\s+in\s+mind|don['’]?t\s+forget|note|save|store)\s+"
+    r"(?P<body>.+?)(?:[,.;:!]\s*(?:and\s+)?|\s+and\s+)(?:please,?\s+)?(?:remember|keep\s+in\s+mind|don['’]?t\s+forget|note)\s+"
     r"(?:that|this|it)(?:\s+please)?[.!\s]*",
     re.IGNORECASE | re.DOTALL,
 )

@@ -55,7 +55,7 @@ class Turn(models.Model):
         ordering = ["created_at"]
         constraints = [
             models.UniqueConstraint(fields=["conversation", "client_key"], name="chat_turn_client_key"),
-            # Whatever number of processes: an answer is given with those before it in sight.
+            # Whatever number of processes: two answers of a conversation are never given at once.
             models.UniqueConstraint(
                 fields=["conversation"], condition=Q(state="running"), name="chat_turn_one_running"
             ),

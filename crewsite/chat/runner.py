@@ -22,6 +22,7 @@ from crewsite.chat.live import LiveTurn
 from crewsite.chat.payloads import notice_frame, turn_closed_frame, turn_started_frame
 from crewsite.chat.preparing import begin
 from crewsite.chat.producing import produce
+from crewsite.chat.selectors import turn_closed
 from crewsite.chat.services import Draft, TurnMustWait, turn_fail, turn_finish, turn_stop, turns_save
 from crewsite.chat.threads import in_database, in_packet_thread
 from crewsite.chat.titles import title_later
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from crewsite.chat.models import Turn
+    from crewsite.chat.payloads import Frame
     from crewsite.chat.preparing import Prepared
 
 logger = logging.getLogger(__name__)
@@ -93,8 +95,7 @@ class Runner:
         mark()
         self._start_what_fits(user_id, limit)
         if entry.task is None:
-            text = "Waiting for an earlier answer to finish."
-            hub.publish(turn.conversation_id, notice_frame(text, data={"turn": str(turn.pk), "queued": True}))
+            hub.publish(turn.conversation_id, _waits_frame(turn.pk))
 
     async def stop(self, turn_id: UUID) -> bool:
         """Cancel a running or waiting turn of this process and wait until its row says so, or a while if that
@@ -160,6 +161,7 @@ class Runner:
         try:
             prepared = await self._begun_in_turn(entry)
             if prepared is None:
+                await self._tell_closed(entry)
                 return
             hub.publish(entry.conversation_id, turn_started_frame(prepared.turn, is_retry=entry.is_retry))
             usage = await produce(prepared, entry.live, entry.options)
@@ -170,13 +172,21 @@ class Runner:
         if not prepared.history:
             title_later(entry.conversation_id)
 
+    async def _tell_closed(self, entry: _Entry) -> None:
+        """A turn that another process stopped before it could begin here."""
+        turn = None if entry.stopping else await in_database(turn_closed, turn_id=entry.turn_id)
+        if turn is not None:
+            hub.publish(entry.conversation_id, turn_closed_frame(turn))
+
     async def _begun_in_turn(self, entry: _Entry) -> Prepared | None:
         """Once no other process answers in the conversation; one that is gone does not count."""
         while True:
             try:
                 return await self._begin(entry)
             except TurnMustWait:
-                entry.beginning = False
+                if entry.beginning:
+                    entry.beginning = False
+                    hub.publish(entry.conversation_id, _waits_frame(entry.turn_id))
                 await in_database(turns_interrupt)
                 await asyncio.sleep(FOLLOW_EVERY_S)
 
@@ -265,6 +275,11 @@ class Runner:
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.wait([writing])
         return writing
+
+
+def _waits_frame(turn_id: UUID) -> Frame:
+    text = "Waiting for an earlier answer to finish."
+    return notice_frame(text, data={"turn": str(turn_id), "queued": True})
 
 
 def _produced(live: LiveTurn) -> dict[str, Any]:

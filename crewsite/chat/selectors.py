@@ -130,6 +130,12 @@ def turn_in(conversation: Conversation, turn_id: UUID) -> Turn | None:
     return conversation.turns.filter(pk=turn_id).select_related(*related).first()
 
 
+def turn_closed(*, turn_id: UUID) -> Turn | None:
+    """The turn, if it is over."""
+    related = ["conversation", "user_message", "assistant_message"]
+    return Turn.objects.exclude(state__in=OPEN_STATES).filter(pk=turn_id).select_related(*related).first()
+
+
 def missed(conversation: Conversation, *, after_seq: int) -> Missed:
     rows = conversation.messages.filter(is_current=True, seq__gt=after_seq)
     messages = list(rows.order_by("seq"))

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from crewsite.chat.answers import answer_html
+from crewsite.chat.constants import INTERRUPTED
 from crewsite.chat.models import Turn, TurnInjection
 from crewsite.chat.questions import questions_close
 from crewsite.conversations.indexing import vectors_later
@@ -303,10 +305,17 @@ def _close(
     retryable: bool = False,
     first_token_at: datetime | None = None,
 ) -> Turn:
-    """Only an open turn closes; a second closing leaves the first as it was."""
-    html = None if text is None else answer_html(clean(text), tool_calls or ())
+    """Only an open turn closes; a second closing leaves the first as it was. What somebody closed for us,
+    because our row stood still while it could not be written, is open to us."""
+    saved, html = (None, "")
+    if text is not None:
+        html = answer_html(clean(text), tool_calls or ())
+    elif (saved := _turn(turn_id).assistant_message) is not None:
+        html = answer_html(saved.content, tool_calls or saved.tool_calls)
+    taken_for_gone = Q(state=Turn.State.FAILED, error=INTERRUPTED, runner=process_owner())
     with transaction.atomic():
-        claimed = Turn.objects.filter(pk=turn_id, state__in=[Turn.State.QUEUED, Turn.State.RUNNING]).update(
+        ours = Turn.objects.filter(Q(state__in=[Turn.State.QUEUED, Turn.State.RUNNING]) | taken_for_gone)
+        claimed = ours.filter(pk=turn_id).update(
             state=state,
             error=error,
             retryable=retryable,
@@ -328,7 +337,7 @@ def _close(
                 tool_calls=calls_ended(calls),
                 finish_reason=finish_reason,
                 usage=usage,
-                html=answer_html(answer.content, calls) if html is None else html,
+                html=html if saved is None or saved.content == answer.content else None,
                 # Without a model the answer is a list of what memory holds.
                 is_searchable=turn.model != MEMORY_MODEL,
                 with_vectors=False,

@@ -42,8 +42,8 @@ class PageHeadersMiddleware:
         if request.path.startswith(self.admin_prefix):
             response._csp_update = ADMIN_POLICY  # type: ignore[attr-defined]  # read by django-csp
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
-        user = getattr(request, "user", None)
-        if user is not None and user.is_authenticated and "Cache-Control" not in response.headers:
+        # Asked last: who it is may have to be read, and the database may be what does not answer.
+        if "Cache-Control" not in response.headers and _is_signed_in(request):
             patch_cache_control(response, no_store=True)
         return response
 
@@ -65,8 +65,16 @@ class StoreMiddleware:
         if isinstance(refusal, StoreUnavailable):
             logger.error("%s: %s", request.path, exception)
         if request.path.startswith(API_PREFIX) or "X-Fragment" in request.headers:
-            return store_problem(refusal)
+            response = store_problem(refusal)
+            patch_cache_control(response, no_store=True)
+            return response
         heading = "Not stored" if isinstance(refusal, StoreUnavailable) else "Under maintenance"
         response = render(request, "503.html", {"heading": heading, "reason": str(refusal)}, status=503)
         response["Retry-After"] = refusal.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
+        patch_cache_control(response, no_store=True)
         return response
+
+
+def _is_signed_in(request: HttpRequest) -> bool:
+    user = getattr(request, "user", None)
+    return user is not None and user.is_authenticated

@@ -8,7 +8,7 @@ import shutil
 from typing import Final
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from crewsite.jobs.errors import MaintenanceInProgress, StoreUnavailable
 
@@ -19,16 +19,23 @@ DISK_FULL: Final = "The disk is full. Nothing was changed; make room and try aga
 READ_ONLY: Final = "The database may only be read: its file or its folder is write-protected."
 BUSY: Final = "Another program holds the database. Nothing was changed; try again in a moment."
 AWAY: Final = "The database does not answer. Nothing was changed; try again in a moment."
-# What SQLite and PostgreSQL say, in small letters.
+# What SQLite says, in small letters.
 _SAID: Final[dict[str, tuple[str, str]]] = {
     "database or disk is full": ("disk_full", DISK_FULL),
-    "no space left on device": ("disk_full", DISK_FULL),
     "readonly database": ("read_only", READ_ONLY),
-    "read-only transaction": ("read_only", READ_ONLY),
     "database is locked": ("database_busy", BUSY),
     "database table is locked": ("database_busy", BUSY),
     "unable to open database file": ("database_unavailable", AWAY),
     "disk i/o error": ("database_unavailable", AWAY),
+}
+# How the codes of PostgreSQL begin (its manual, appendix A).
+_STATES: Final[dict[str, tuple[str, str]]] = {
+    "53100": ("disk_full", DISK_FULL),
+    "25006": ("read_only", READ_ONLY),
+    "55P03": ("database_busy", BUSY),
+    "40": ("database_busy", BUSY),
+    "08": ("database_unavailable", AWAY),
+    "57P": ("database_unavailable", AWAY),
 }
 
 
@@ -36,14 +43,22 @@ def store_refusal(error: BaseException) -> MaintenanceInProgress | StoreUnavaila
     """Why nothing can be written now; None for an error that is no such thing, but a fault of ours."""
     if isinstance(error, MaintenanceInProgress):
         return error
-    if not isinstance(error, OperationalError | InterfaceError):
+    if not isinstance(error, DatabaseError | InterfaceError):
         return None
-    said = str(error).lower()
-    for words, (code, text) in _SAID.items():
-        if words in said:
-            return StoreUnavailable(text, code=code)
-    # SQLite's other errors of this class are wrong statements; a server's are lost connections.
-    return None if connection.vendor == "sqlite" else StoreUnavailable(AWAY, code="database_unavailable")
+    if connection.vendor == "sqlite":
+        said = str(error).lower() if isinstance(error, OperationalError) else ""
+        found = next((told for words, told in _SAID.items() if words in said), None)
+    else:
+        found = _of_server(error)
+    return StoreUnavailable(found[1], code=found[0]) if found else None
+
+
+def _of_server(error: BaseException) -> tuple[str, str] | None:
+    state = getattr(error.__cause__, "sqlstate", None)
+    if state is None:  # it was never asked: the connection is lost
+        is_lost = isinstance(error, OperationalError | InterfaceError)
+        return ("database_unavailable", AWAY) if is_lost else None
+    return next((told for begins, told in _STATES.items() if state.startswith(begins)), None)
 
 
 def storage_limits() -> list[str]:

@@ -110,10 +110,12 @@ class McpDoor:
         if self._starting is None or (self._running is not None and self._running.done()):
             self._running = None
             self._starting = asyncio.create_task(self._start())
+        starting = self._starting
         try:
-            return await asyncio.shield(self._starting)
+            return await asyncio.shield(starting)
         except Exception:
-            self._starting = None
+            if self._starting is starting:
+                self._starting = None
             raise
 
     async def _start(self) -> StreamableHTTPSessionManager:

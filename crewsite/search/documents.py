@@ -103,7 +103,7 @@ def refold() -> int:
 def _refold_page(collection: str, after_id: int) -> list[tuple[int, str]]:
     with transaction.atomic():
         rows = documents_of(collection).filter(object_id__gt=after_id).order_by("object_id")
-        page = list(rows.values_list("object_id", "text")[:ROWS_PER_STATEMENT])
+        page = list(rows.select_for_update().values_list("object_id", "text")[:ROWS_PER_STATEMENT])
         put_many(collection, page)
     return page
 

@@ -14,25 +14,21 @@ from memory.services.review import CHANGED, MERGED
 if TYPE_CHECKING:
     from crewsite.accounts.models import User
     from crewsite.security.origin import Origin
+    from lessons.rules import Draft
     from memory.models import ReviewItem
 
 
 def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
     """Teach the waiting lesson, or word the one anew that it was to change. An owner has read it, so
     screening does not refuse it again."""
-    payload = item.payload
-    wording: dict[str, Any] = {
-        "rule": payload.get(MERGED) or payload["rule"],
-        "negative": payload.get("negative", ""),
-        "category": payload.get("category", "knowledge"),
-        "scope": payload.get("scope", ""),
-        "pinned": bool(payload.get("pinned", False)),
-    }
+    wording = _wording(item)
     edited = _live(item, "edits")
     if edited is not None:
+        before = _said(edited)
         change = lesson_edit(row=edited, **wording, origin=origin, author=author, override_screen=True)
-        changed = edited.pk if change.outcome == "changed" else None
-        return ReviewOutcome(change.outcome != "refused", change.message, row_id=changed)
+        reworded = change.outcome == "changed" and before != _said(change.row)
+        row_id = edited.pk if reworded else None
+        return ReviewOutcome(change.outcome != "refused", change.message, row_id=row_id)
     result = lesson_write(home=item.home, **wording, origin=origin, author=author, override_screen=True)
     if result.outcome == "unchanged":
         return ReviewOutcome(ok=True, message="Known already; nothing was added.")
@@ -43,20 +39,32 @@ def review_accept(*, item: ReviewItem, origin: Origin, author: User | None = Non
 def review_reopen(*, item: ReviewItem, origin: Origin, author: User | None = None) -> ReviewOutcome:
     """Undo the lesson that accepting taught, as long as it reads as it was taught; what it took the place of
     stands again. A rule that was there before is none that accepting taught."""
-    payload = item.payload
-    if CHANGED not in payload:
+    if CHANGED not in item.payload:
         return ReviewOutcome(ok=True)
-    draft = draft_of(
-        rule=payload.get(MERGED) or payload["rule"],
-        scope=payload.get("scope", ""),
-        category="knowledge",
-        negative="",
-        pinned=False,
-    )
+    wording = _wording(item)
+    draft = draft_of(**wording)
     row = _live(item, CHANGED)
-    if row is None or row.key != draft.key or not _taken_back(row, item, origin):
+    is_edit = row is not None and item.payload.get("edits") == row.pk
+    if row is None or row.key != draft.key or (is_edit and _said(row) != _said(draft)):
+        return ReviewOutcome(ok=False, message="The lesson has changed since; nothing was undone.")
+    if not (_worded_back(row, origin) if is_edit else lesson_undo(row=row, origin=origin).undone):
         return ReviewOutcome(ok=False, message="The lesson has changed since; nothing was undone.")
     return ReviewOutcome(ok=True)
+
+
+def _wording(item: ReviewItem) -> dict[str, Any]:
+    payload = item.payload
+    return {
+        "rule": payload.get(MERGED) or payload["rule"],
+        "negative": payload.get("negative", ""),
+        "category": payload.get("category", "knowledge"),
+        "scope": payload.get("scope", ""),
+        "pinned": bool(payload.get("pinned", False)),
+    }
+
+
+def _said(lesson: Lesson | Draft) -> tuple[str, str, str, str]:
+    return lesson.rule, lesson.negative, lesson.category, lesson.scope
 
 
 def _live(item: ReviewItem, name: str) -> Lesson | None:
@@ -65,10 +73,10 @@ def _live(item: ReviewItem, name: str) -> Lesson | None:
     return rows.filter(pk=item.payload[name]).first() if name in item.payload else None
 
 
-def _taken_back(row: Lesson, item: ReviewItem, origin: Origin) -> bool:
-    if item.payload.get("edits") != row.pk:
-        return lesson_undo(row=row, origin=origin).undone
-    before = Lesson.all_objects.filter(superseded_by=row, is_deleted=True).order_by("-deleted_at").first()
+def _worded_back(row: Lesson, origin: Origin) -> bool:
+    """To the wording that gave way as this one came."""
+    past = Lesson.all_objects.filter(superseded_by=row, is_deleted=True, deleted_at=row.valid_from)
+    before = past.first()
     if before is None:
         return False
     change = lesson_edit(

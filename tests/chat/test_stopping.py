@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.utils import timezone
 
 from crewsite.chat import preparing
 from crewsite.chat import runner as module
 from crewsite.chat.following import turn_frames
+from crewsite.chat.hub import hub
 from crewsite.chat.models import Turn
 from crewsite.chat.preparing import begin
 from crewsite.chat.runner import runner
@@ -158,3 +160,29 @@ async def test_who_follows_a_turn_is_told_when_it_is_deleted_with_its_conversati
         told = await following
     assert [(item["type"], item["retryable"]) for item in told] == [("turn.failed", False)]
     assert "deleted" in told[0]["reason"]
+
+
+async def test_a_turn_that_waits_for_another_process_says_so_and_is_told_when_it_is_stopped_there(
+    turn: Turn, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FOLLOW_EVERY_S", 0.05)
+
+    def elsewhere() -> None:
+        other, _ = turn_start(conversation=turn.conversation, user=alice, text="first", client_key="other")
+        Turn.objects.filter(pk=other.pk).update(
+            state=Turn.State.RUNNING, runner="another-host:1:x", heartbeat_at=timezone.now()
+        )
+
+    await in_database(elsewhere)
+    subscription = hub.subscribe(turn.conversation_id)
+    runner.submit(turn, user_id=alice.pk, limit=4)
+    async with asyncio.timeout(20):
+        waits = await subscription.get()
+        assert waits is not None
+        assert waits["data"] == {"turn": str(turn.pk), "queued": True}
+        await in_database(turn_stop, turn_id=turn.pk)
+        closed = await subscription.get()
+    assert closed is not None
+    assert (closed["type"], closed["turn"]) == ("turn.done", str(turn.pk))
+    hub.unsubscribe(subscription)
+    assert await until_over(turn) == Turn.State.CANCELLED

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.db import OperationalError, connection
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import InternalError, OperationalError, connection
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from crewsite.api.health import readiness
 from crewsite.chat import runner as module
 from crewsite.chat.hub import hub
+from crewsite.chat.interruption import _interrupt
 from crewsite.chat.models import Turn
 from crewsite.chat.runner import runner
-from crewsite.chat.services import turn_finish, turn_start
+from crewsite.chat.services import Draft, turn_begin, turn_finish, turn_start, turns_save
+from crewsite.jobs import storage
 from crewsite.jobs.storage import store_refusal
 from memory.models import EpisodicMemory
 from tests.factories import make_conversation
@@ -52,11 +57,34 @@ def full_disk(home: Workspace) -> Iterator[None]:
         ("unable to open database file", "database_unavailable"),
     ],
 )
-def test_what_the_database_says_of_its_disk_has_words(said: str, code: str) -> None:
+@pytest.mark.sqlite_only
+def test_what_sqlite_says_of_its_disk_has_words(said: str, code: str) -> None:
     refusal = store_refusal(OperationalError(said))
     assert refusal is not None
     assert refusal.code == code
     assert said not in str(refusal)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("DiskFull", "disk_full"),
+        ("ReadOnlySqlTransaction", "read_only"),
+        ("DeadlockDetected", "database_busy"),
+        ("AdminShutdown", "database_unavailable"),
+        ("StatementTooComplex", None),
+        ("QueryCanceled", None),
+    ],
+)
+def test_what_a_server_says_of_itself_has_words(
+    kind: str, code: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors = pytest.importorskip("psycopg").errors
+    monkeypatch.setattr(storage, "connection", SimpleNamespace(vendor="postgresql"))
+    told = (InternalError if kind == "ReadOnlySqlTransaction" else OperationalError)("...")
+    told.__cause__ = getattr(errors, kind)("...")
+    refusal = store_refusal(told)
+    assert (refusal.code if refusal else None) == code
 
 
 @pytest.mark.sqlite_only
@@ -79,6 +107,23 @@ def test_a_write_on_a_full_disk_is_refused_in_words(full_disk: None, alice: User
         assert answer.headers["Retry-After"]
         assert "Nothing was changed" in answer.json()["detail"]
     assert EpisodicMemory.objects.count() == 20 - len(refused)
+
+
+@pytest.mark.sqlite_only
+def test_a_page_says_that_the_database_is_away(
+    client: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks cannot be read then either."""
+
+    def away(*_: object) -> None:
+        raise OperationalError("unable to open database file")
+
+    client.force_login(alice)
+    monkeypatch.setattr(SessionStore, "_get_session_from_db", away)
+    answer = client.get("/")
+    assert answer.status_code == 503
+    assert "does not answer" in answer.content.decode()
+    assert "no-store" in answer.headers["Cache-Control"]
 
 
 @pytest.mark.sqlite_only
@@ -124,6 +169,18 @@ async def test_the_end_of_a_turn_waits_for_room_and_is_told_then(
     assert turn.state == Turn.State.DONE
     assert len(set(tries)) == 1
     assert told[-1]["message"]["content"] == tries[0]
+
+
+def test_an_answer_taken_for_gone_while_it_waited_for_room_is_whole(alice: User, home: Workspace) -> None:
+    conversation = make_conversation(alice, home)
+    turn, _ = turn_start(conversation=conversation, user=alice, text="hello", client_key="1")
+    turn_begin(turn_id=turn.pk)
+    turns_save([Draft(turn.pk, "the wh", tool_calls=[], first_token_at=None)])
+    assert _interrupt(Turn.objects.select_related("user_message", "assistant_message").get(), timezone.now())
+    done = turn_finish(turn_id=turn.pk, text="the whole answer")
+    assert done.state == Turn.State.DONE
+    assert done.assistant_message is not None
+    assert done.assistant_message.content == "the whole answer"
 
 
 def test_readiness_names_a_disk_that_is_nearly_full(monkeypatch: pytest.MonkeyPatch) -> None:

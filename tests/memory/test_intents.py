@@ -77,6 +77,8 @@ def test_a_liking_is_a_preference() -> None:
         "What is my name? I cannot remember it",
         "is the host called atlas? remember that",
         "I can never remember that",
+        "The config is wrong, fix it and save it.",
+        "The parser is slow. Please rewrite it and store it.",
         "The password is somewhere, I do not remember it",
         "take note",
         "Remember when we met",

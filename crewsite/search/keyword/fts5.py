@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import DatabaseError, connection
 
+from crewsite.jobs.errors import MaintenanceInProgress
 from crewsite.search import counts
 from crewsite.search.constants import (
     CANDIDATES_PER_HIT,
@@ -50,7 +51,7 @@ class Fts5Index:
         try:
             self.rebuild()
             return replace(_search(collection, terms, k), degraded=("keyword_index_rebuilt",))
-        except DatabaseError as error:
+        except (DatabaseError, MaintenanceInProgress) as error:
             if connection.needs_rollback:
                 raise
             logger.error("The keyword index could not be rebuilt: %s", error)
