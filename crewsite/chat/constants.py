@@ -30,7 +30,6 @@ SOCKET_QUEUE_EVENTS: Final = 256
 COALESCE_S: Final = 0.02
 COALESCE_CHARS: Final = 200
 SAVE_EVERY_S: Final = 0.8  # "at least every second", with room for the write itself
-STOP_WAIT_S: Final = 10.0  # for the row of a turn that was stopped
 
 # The heartbeat of a turn is its saved row. A turn whose row has not moved for this long has lost its process.
 STALE_TURN_S: Final = 30.0

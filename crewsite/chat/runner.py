@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ObjectDoesNotExist
 
-from crewsite.chat.constants import FOLLOW_EVERY_S, SAVE_EVERY_S, STOP_WAIT_S
+from crewsite.chat.constants import FOLLOW_EVERY_S, SAVE_EVERY_S
 from crewsite.chat.elsewhere import mark
 from crewsite.chat.hub import hub
 from crewsite.chat.interruption import turns_interrupt
@@ -56,6 +56,7 @@ class _Entry:
     stopping: bool = False
     beginning: bool = False  # a thread is at it, and perhaps claims its row
     producing: bool = False  # its row is running, and ours to save
+    unsaved: bool = False  # its end cannot be written yet
     has_ended: bool = False
 
 
@@ -98,12 +99,13 @@ class Runner:
             hub.publish(turn.conversation_id, _waits_frame(turn.pk))
 
     async def stop(self, turn_id: UUID) -> bool:
-        """Cancel a running or waiting turn of this process and wait until its row says so, or a while if that
-        cannot be written."""
+        """Cancel a running or waiting turn of this process and wait until its row says so, unless that cannot
+        be written just now."""
         entry = self._running.get(turn_id)
         if entry is not None and entry.task is not None:
             self._cancel(entry)
-            await asyncio.wait([entry.task], timeout=STOP_WAIT_S)
+            while not entry.task.done() and not entry.unsaved:
+                await asyncio.wait([entry.task], timeout=FOLLOW_EVERY_S)
             if entry.task.done() and not entry.has_ended:  # it had not taken its first step
                 await self._close(entry, partial(turn_stop, turn_id=turn_id))
                 self._ended(entry)
@@ -180,13 +182,15 @@ class Runner:
 
     async def _begun_in_turn(self, entry: _Entry) -> Prepared | None:
         """Once no other process answers in the conversation; one that is gone does not count."""
+        is_told = False
         while True:
             try:
                 return await self._begin(entry)
             except TurnMustWait:
-                if entry.beginning:
-                    entry.beginning = False
+                entry.beginning = False
+                if not is_told:
                     hub.publish(entry.conversation_id, _waits_frame(entry.turn_id))
+                is_told = True
                 await in_database(turns_interrupt)
                 await asyncio.sleep(FOLLOW_EVERY_S)
 
@@ -259,7 +263,7 @@ class Runner:
                 logger.error("The end of turn %s cannot be written; trying again. %s", entry.turn_id, refusal)
                 text = f"The answer is not saved yet, and it is tried again: {refusal}"
                 hub.publish(entry.conversation_id, notice_frame(text, level="warning"))
-                told = True
+                told = entry.unsaved = True
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(SAVE_EVERY_S)
             writing = await self._written(close)

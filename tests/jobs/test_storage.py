@@ -171,6 +171,39 @@ async def test_the_end_of_a_turn_waits_for_room_and_is_told_then(
     assert told[-1]["message"]["content"] == tries[0]
 
 
+async def test_a_stop_does_not_wait_for_room(
+    alice: User, home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crewsite.chat.threads import in_database
+
+    conversation = await in_database(make_conversation, alice, home)
+    turn, _ = await in_database(
+        turn_start, conversation=conversation, user=alice, text="hello", client_key="1"
+    )
+    is_full = True
+
+    def full(**fields: Any) -> Turn:
+        if is_full:
+            raise OperationalError("database or disk is full")
+        return turn_finish(**fields)
+
+    monkeypatch.setattr(module, "turn_finish", full)
+    monkeypatch.setattr(module, "SAVE_EVERY_S", 0.05)
+    monkeypatch.setattr(module, "FOLLOW_EVERY_S", 0.05)
+    subscription = hub.subscribe(conversation.pk)
+    runner.submit(turn, user_id=alice.pk, limit=1)
+    async with asyncio.timeout(20):
+        while (item := await subscription.get()) is None or item["type"] != "notice":
+            pass
+        assert await runner.stop(turn.pk)
+        is_full = False
+        while (item := await subscription.get()) is None or item["type"] != "turn.done":
+            pass
+    hub.unsubscribe(subscription)
+    await turn.arefresh_from_db()
+    assert turn.state == Turn.State.DONE
+
+
 def test_an_answer_taken_for_gone_while_it_waited_for_room_is_whole(alice: User, home: Workspace) -> None:
     conversation = make_conversation(alice, home)
     turn, _ = turn_start(conversation=conversation, user=alice, text="hello", client_key="1")
