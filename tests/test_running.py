@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.bare import run_bare
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def crew(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("CREW_", "DATABASE_URL", "DJANGO_"))}
-    return subprocess.run(
-        [sys.executable, "-m", "crewsite.cli", *arguments],
-        cwd=ROOT,
-        env={**kept, "CREW_HOME": str(home), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    return run_bare("-m", "crewsite.cli", *arguments, home=home, **environment)
 
 
 def test_a_taken_port_is_named_with_a_way_out(tmp_path: Path) -> None:

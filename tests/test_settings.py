@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.bare import run_bare
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def told(home: Path, **environment: str) -> str:
     """What a site says that is asked to serve with these variables."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("CREW_", "DATABASE_URL", "DJANGO_"))}
-    done = subprocess.run(
-        [sys.executable, "manage.py", "check", "--tag", "security"],
-        cwd=ROOT,
-        env={**kept, "CREW_HOME": str(home), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run_bare("manage.py", "check", "--tag", "security", home=home, **environment)
     assert "Traceback" not in done.stderr
     return done.stderr
 

@@ -65,6 +65,15 @@ def test_a_token_that_may_only_read_does_not_write(conversation: Conversation, a
     assert may_write(alice, conversation)
 
 
+async def code_of_its_close(socket: WebsocketCommunicator) -> int:
+    for _ in range(50):
+        message = await socket.receive_output(timeout=10)
+        if message["type"] == "websocket.close":
+            break
+    code: int = message["code"]
+    return code
+
+
 async def test_a_logout_closes_the_socket_at_the_next_beat(
     conversation: Conversation,
     alice: User,
@@ -83,11 +92,7 @@ async def test_a_logout_closes_the_socket_at_the_next_beat(
     assert (await socket.receive_json_from(timeout=10))["type"] == "hello"
     assert (await socket.receive_json_from(timeout=10))["type"] == "ping"
     await in_database(Session.objects.all().delete)
-    for _ in range(50):
-        message = await socket.receive_output(timeout=10)
-        if message["type"] == "websocket.close":
-            break
-    assert message["code"] == 4401
+    assert await code_of_its_close(socket) == 4401
     await socket.disconnect()
 
 
@@ -107,9 +112,5 @@ async def test_a_socket_whose_right_cannot_be_looked_up_is_closed(
     assert (await socket.connect(timeout=10))[0]
     assert (await socket.receive_json_from(timeout=10))["type"] == "hello"
     monkeypatch.setattr(consumers, "admission", failing)
-    for _ in range(50):
-        message = await socket.receive_output(timeout=10)
-        if message["type"] == "websocket.close":
-            break
-    assert message["code"] == 4500
+    assert await code_of_its_close(socket) == 4500
     await socket.disconnect()

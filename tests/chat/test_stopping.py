@@ -47,9 +47,8 @@ async def until_over(turn: Turn) -> str:
     return await state_of(turn)
 
 
-async def test_a_turn_that_is_stopped_while_it_begins_can_be_tried_again(
-    turn: Turn, alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def held_as_it_begins(turn: Turn, alice: User, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Submitted, and its thread at it, until the event is set."""
     at_it, go_on = threading.Event(), threading.Event()
 
     def slowly(*args: Any, **kwargs: Any) -> Any:
@@ -59,7 +58,14 @@ async def test_a_turn_that_is_stopped_while_it_begins_can_be_tried_again(
 
     monkeypatch.setattr(module, "begin", slowly)
     runner.submit(turn, user_id=alice.pk, limit=1)
-    await asyncio.to_thread(at_it.wait, 20)
+    assert await asyncio.to_thread(at_it.wait, 20)
+    return go_on
+
+
+async def test_a_turn_that_is_stopped_while_it_begins_can_be_tried_again(
+    turn: Turn, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = await held_as_it_begins(turn, alice, monkeypatch)
     threading.Timer(0.5, go_on.set).start()
     assert await runner.stop(turn.pk)
     assert await state_of(turn) == Turn.State.CANCELLED
@@ -102,16 +108,7 @@ async def test_a_turn_shows_that_it_lives_while_its_packet_is_built(
 async def test_a_second_stop_does_not_tear_the_ending_of_the_first(
     turn: Turn, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at_it, go_on = threading.Event(), threading.Event()
-
-    def slowly(*args: Any, **kwargs: Any) -> Any:
-        at_it.set()
-        assert go_on.wait(20)
-        return begin(*args, **kwargs)
-
-    monkeypatch.setattr(module, "begin", slowly)
-    runner.submit(turn, user_id=alice.pk, limit=1)
-    await asyncio.to_thread(at_it.wait, 20)
+    go_on = await held_as_it_begins(turn, alice, monkeypatch)
     stops = [asyncio.create_task(runner.stop(turn.pk)) for _ in range(2)]
     await asyncio.sleep(0.1)
     assert await state_of(turn) == Turn.State.QUEUED  # the thread has it still

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bare import bare_environment
 from tests.llm_server import LlmServer
 from tests.site import Site, make_token, running_site
 
@@ -44,9 +44,8 @@ def here(site: Site) -> Crew:
 @pytest.fixture
 def there(site: Site, token: str, tmp_path: Path) -> Crew:
     """`crew ... ` on a machine without a site, which is told of this one by its environment."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("CREW_", "DATABASE_URL", "DJANGO_"))}
     home = tmp_path / "no-home"
-    return _crew({**kept, "CREW_HOME": str(home), "CREW_SERVER": site.url, "CREW_TOKEN": token})
+    return _crew(bare_environment(home, CREW_SERVER=site.url, CREW_TOKEN=token))
 
 
 def _crew(environment: dict[str, str]) -> Crew:

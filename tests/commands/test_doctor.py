@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -22,6 +19,7 @@ from crewsite.doctor.findings import Finding, examine, ok
 from crewsite.jobs.installation import schedule_specs, schedules_install
 from crewsite.jobs.models import Job, Lease
 from crewsite.jobs.services import heartbeat_put
+from tests.bare import run_bare
 from tests.tiny_embedder import tiny_embedder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,16 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def doctor(home: Path, **environment: str) -> tuple[int, dict[str, dict[str, Any]]]:
     """Exit code and findings by name, of the command as a person starts it."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("CREW_", "DATABASE_URL", "DJANGO_"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "crewsite.cli", "doctor", "--json"],
-        cwd=ROOT,
-        env={**kept, "CREW_HOME": str(home), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run_bare("-m", "crewsite.cli", "doctor", "--json", home=home, **environment)
     assert "Traceback" not in done.stderr
     report = json.loads(done.stdout)
     assert report["ok"] is (done.returncode == 0)

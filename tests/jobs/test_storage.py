@@ -136,15 +136,15 @@ def test_a_page_on_a_full_disk_says_so(full_disk: None, client: Client, alice: U
     assert "The disk is full" in answer.content.decode()
 
 
-async def test_the_end_of_a_turn_waits_for_room_and_is_told_then(
-    alice: User, home: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from crewsite.chat.threads import in_database
+@pytest.fixture
+def turn(alice: User, home: Workspace) -> Turn:
+    conversation = make_conversation(alice, home)
+    return turn_start(conversation=conversation, user=alice, text="hello", client_key="1")[0]
 
-    conversation = await in_database(make_conversation, alice, home)
-    turn, _ = await in_database(
-        turn_start, conversation=conversation, user=alice, text="hello", client_key="1"
-    )
+
+async def test_the_end_of_a_turn_waits_for_room_and_is_told_then(
+    turn: Turn, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tries: list[str] = []
 
     def full(**fields: Any) -> Turn:
@@ -155,7 +155,7 @@ async def test_the_end_of_a_turn_waits_for_room_and_is_told_then(
 
     monkeypatch.setattr(module, "turn_finish", full)
     monkeypatch.setattr(module, "SAVE_EVERY_S", 0.05)
-    subscription = hub.subscribe(conversation.pk)
+    subscription = hub.subscribe(turn.conversation_id)
     runner.submit(turn, user_id=alice.pk, limit=1)
     told = []
     async with asyncio.timeout(20):
@@ -172,14 +172,8 @@ async def test_the_end_of_a_turn_waits_for_room_and_is_told_then(
 
 
 async def test_a_stop_does_not_wait_for_room(
-    alice: User, home: Workspace, monkeypatch: pytest.MonkeyPatch
+    turn: Turn, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from crewsite.chat.threads import in_database
-
-    conversation = await in_database(make_conversation, alice, home)
-    turn, _ = await in_database(
-        turn_start, conversation=conversation, user=alice, text="hello", client_key="1"
-    )
     is_full = True
 
     def full(**fields: Any) -> Turn:
@@ -190,7 +184,7 @@ async def test_a_stop_does_not_wait_for_room(
     monkeypatch.setattr(module, "turn_finish", full)
     monkeypatch.setattr(module, "SAVE_EVERY_S", 0.05)
     monkeypatch.setattr(module, "FOLLOW_EVERY_S", 0.05)
-    subscription = hub.subscribe(conversation.pk)
+    subscription = hub.subscribe(turn.conversation_id)
     runner.submit(turn, user_id=alice.pk, limit=1)
     async with asyncio.timeout(20):
         while (item := await subscription.get()) is None or item["type"] != "notice":
@@ -204,9 +198,7 @@ async def test_a_stop_does_not_wait_for_room(
     assert turn.state == Turn.State.DONE
 
 
-def test_an_answer_taken_for_gone_while_it_waited_for_room_is_whole(alice: User, home: Workspace) -> None:
-    conversation = make_conversation(alice, home)
-    turn, _ = turn_start(conversation=conversation, user=alice, text="hello", client_key="1")
+def test_an_answer_taken_for_gone_while_it_waited_for_room_is_whole(turn: Turn) -> None:
     turn_begin(turn_id=turn.pk)
     turns_save([Draft(turn.pk, "the wh", tool_calls=[], first_token_at=None)])
     assert _interrupt(Turn.objects.select_related("user_message", "assistant_message").get(), timezone.now())
