@@ -108,12 +108,17 @@ def main() -> None:
         sys.exit(f"{home} cannot be used: {error}\n  Choose a folder you may write to with CREW_HOME.")
 
 
+def named_home() -> Path:
+    """The home as the environment names it; before settings are read, which would make one."""
+    named = os.environ.get("CREW_HOME", "").strip() or "~/.crewsite"
+    return Path(os.path.expanduser(named))  # noqa: PTH111 - never raises: settings tell what is wrong
+
+
 def _without_a_site(words: list[str]) -> str:
     """What to do first where no site was set up; such a place stays as it is. Empty: go on."""
     if words[0] not in {*GROUPS, *ALIASES, *ALIASES.values()}:
         return ""
-    named = os.environ.get("CREW_HOME", "").strip() or "~/.crewsite"
-    home = Path(os.path.expanduser(named))  # noqa: PTH111 - never raises: settings tell what is wrong
+    home = named_home()
     if words[0] == "completion" or not {"-h", "--help"}.isdisjoint(words):
         if not (home / "keys" / "secret.key").exists():
             _do_without_a_key()
@@ -184,11 +189,8 @@ def run_command(words: list[str]) -> int:
         # Not through `execute_from_command_line`, which sets everything up once more.
         line = ["crew", *words]
         ManagementUtility(line).fetch_command(words[0]).run_from_argv(line)
-    except MaintenanceInProgress as under_maintenance:
-        sys.stderr.write(f"{under_maintenance}\n")
-        return 1
-    except DatabaseError as error:
-        if "--traceback" in words:
+    except (MaintenanceInProgress, DatabaseError) as error:
+        if isinstance(error, DatabaseError) and "--traceback" in words:
             raise
         refusal = store_refusal(error)
         told = f"{refusal}\n" if refusal else f"The database does not answer: {error}\n  {NOT_SET_UP}\n"

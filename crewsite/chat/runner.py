@@ -257,13 +257,12 @@ class Runner:
         it; a database that takes no row, as on a full disk, is asked again until it does."""
         entry.live.flush()
         writing = await self._written(close)
-        told = False
         while (refusal := store_refusal(writing.exception() or Exception())) is not None:
-            if not told:
+            if not entry.unsaved:
+                entry.unsaved = True
                 logger.error("The end of turn %s cannot be written; trying again. %s", entry.turn_id, refusal)
                 text = f"The answer is not saved yet, and it is tried again: {refusal}"
                 hub.publish(entry.conversation_id, notice_frame(text, level="warning"))
-                told = entry.unsaved = True
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(SAVE_EVERY_S)
             writing = await self._written(close)

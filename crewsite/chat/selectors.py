@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crewsite.accounts.sockets import AuthenticatedSocket
 
 OPEN_STATES = (Turn.State.QUEUED, Turn.State.RUNNING)
+TOLD_WITH = ("conversation", "user_message", "assistant_message")  # what the frames of a turn are made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +119,18 @@ def degradations() -> list[str]:
 
 
 def running_turn(conversation: Conversation) -> Turn | None:
-    turns = conversation.turns.filter(state=Turn.State.RUNNING).select_related(
-        "conversation", "user_message", "assistant_message"
-    )
-    return turns.order_by("created_at").first()
+    running = conversation.turns.filter(state=Turn.State.RUNNING)
+    return running.select_related(*TOLD_WITH).order_by("created_at").first()
 
 
 def turn_in(conversation: Conversation, turn_id: UUID) -> Turn | None:
     """A turn by id, if it belongs to this conversation."""
-    related = ["conversation", "user_message", "assistant_message"]
-    return conversation.turns.filter(pk=turn_id).select_related(*related).first()
+    return conversation.turns.filter(pk=turn_id).select_related(*TOLD_WITH).first()
 
 
 def turn_closed(*, turn_id: UUID) -> Turn | None:
     """The turn, if it is over."""
-    related = ["conversation", "user_message", "assistant_message"]
-    return Turn.objects.exclude(state__in=OPEN_STATES).filter(pk=turn_id).select_related(*related).first()
+    return Turn.objects.exclude(state__in=OPEN_STATES).filter(pk=turn_id).select_related(*TOLD_WITH).first()
 
 
 def missed(conversation: Conversation, *, after_seq: int) -> Missed:

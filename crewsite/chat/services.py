@@ -307,11 +307,9 @@ def _close(
 ) -> Turn:
     """Only an open turn closes; a second closing leaves the first as it was. What somebody closed for us,
     because our row stood still while it could not be written, is open to us."""
-    saved, html = (None, "")
-    if text is not None:
-        html = answer_html(clean(text), tool_calls or ())
-    elif (saved := _turn(turn_id).assistant_message) is not None:
-        html = answer_html(saved.content, tool_calls or saved.tool_calls)
+    saved = _turn(turn_id).assistant_message if text is None else None
+    shown = saved.content if saved else clean(text or "")
+    html = answer_html(shown, tool_calls or (saved.tool_calls if saved else ()))  # before the lock
     taken_for_gone = Q(state=Turn.State.FAILED, error=INTERRUPTED, runner=process_owner())
     with transaction.atomic():
         ours = Turn.objects.filter(Q(state__in=[Turn.State.QUEUED, Turn.State.RUNNING]) | taken_for_gone)
@@ -337,7 +335,7 @@ def _close(
                 tool_calls=calls_ended(calls),
                 finish_reason=finish_reason,
                 usage=usage,
-                html=html if saved is None or saved.content == answer.content else None,
+                html=html if text is not None or shown == answer.content else None,
                 # Without a model the answer is a list of what memory holds.
                 is_searchable=turn.model != MEMORY_MODEL,
                 with_vectors=False,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from crewsite.conversations.linking import link, rewritten, split_text, text
+
 if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
@@ -24,46 +26,27 @@ MORE_MAX: Final = 19
 
 def link_citations(state: StateCore) -> None:
     """A rule of the Markdown parser, after all others: text and code become links, links stay as they are."""
-    from markdown_it.token import Token
-
     for block in state.tokens:
-        if block.type != "inline" or not any("[" in child.content for child in block.children or ()):
-            continue
-        depth, found = 0, []
-        for child in block.children or ():
-            depth += child.nesting if child.type in {"link_open", "link_close"} else 0
-            found += [child] if depth else _linked(child, Token)
-        block.children = found
+        if block.type == "inline" and any("[" in child.content for child in block.children or ()):
+            block.children = rewritten(block.children or (), _linked)
 
 
-def _linked(child: Token, new: type[Token]) -> list[Token]:
-    if child.type == "code_inline" and (cited := _patterns()[0].fullmatch(child.content)):
-        return _links(cited[0], child, new)
+def _linked(child: Token) -> list[Token]:
+    brackets = _patterns()[0]
+    if child.type == "code_inline" and (cited := brackets.fullmatch(child.content)):
+        return _links(cited[0], child.level)
     if child.type != "text":
         return [child]
-    found, end = [], 0
-    for cited in _patterns()[0].finditer(child.content):
-        found += [*_text(child.content[end : cited.start()], child, new), *_links(cited[0], child, new)]
-        end = cited.end()
-    return [*found, *_text(child.content[end:], child, new)] if end else [child]
+    return split_text(child, brackets, lambda found: _links(found, child.level))
 
 
-def _links(brackets: str, at: Token, new: type[Token]) -> list[Token]:
+def _links(brackets: str, level: int) -> list[Token]:
     """One link for each citation between the brackets, which are not shown."""
     found: list[Token] = []
     for citation in _patterns()[1].findall(brackets):
-        attributes: dict[str, str | int | float] = {
-            "href": f"/{CITED_PATH}{citation}/",
-            "title": "Open what this cites",
-        }
-        opening = new("link_open", "a", 1, attrs=attributes, level=at.level)
-        found += _text(" ", at, new) if found else []
-        found += [opening, *_text(citation, at, new), new("link_close", "a", -1, level=at.level)]
+        found += text(" ", level) if found else []
+        found += link(citation, f"/{CITED_PATH}{citation}/", level, title="Open what this cites")
     return found
-
-
-def _text(content: str, at: Token, new: type[Token]) -> list[Token]:
-    return [new("text", "", 0, content=content, level=at.level)] if content else []
 
 
 @cache

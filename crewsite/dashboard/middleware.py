@@ -66,11 +66,10 @@ class StoreMiddleware:
             logger.error("%s: %s", request.path, exception)
         if request.path.startswith(API_PREFIX) or "X-Fragment" in request.headers:
             response = store_problem(refusal)
-            patch_cache_control(response, no_store=True)
-            return response
-        heading = "Not stored" if isinstance(refusal, StoreUnavailable) else "Under maintenance"
-        response = render(request, "503.html", {"heading": heading, "reason": str(refusal)}, status=503)
-        response["Retry-After"] = refusal.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
+        else:
+            heading = "Not stored" if isinstance(refusal, StoreUnavailable) else "Under maintenance"
+            response = render(request, "503.html", {"heading": heading, "reason": str(refusal)}, status=503)
+            response["Retry-After"] = refusal.retry_after_seconds(at_most=MAINTENANCE_RETRY_AFTER_SECONDS)
         patch_cache_control(response, no_store=True)
         return response
 

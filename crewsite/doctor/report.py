@@ -10,8 +10,9 @@ import secrets
 import sys
 from collections import Counter
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from crewsite.cli import named_home
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,8 +82,7 @@ def _lines(findings: Sequence[Finding]) -> list[str]:
 
 def _spare_the_home() -> None:
     """Settings make a home and a key where there is none; an examination takes a passing key instead."""
-    named = os.environ.get("CREW_HOME") or "~/.crewsite"
-    home = Path(os.path.expanduser(named))  # noqa: PTH111 - never raises: settings tell what is wrong
+    home = named_home()
     is_production = os.environ.get("CREW_ENV", "").strip() == "production"
     try:
         has_key = (home / "keys" / "secret.key").is_file() and os.access(

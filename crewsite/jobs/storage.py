@@ -15,28 +15,30 @@ from crewsite.jobs.errors import MaintenanceInProgress, StoreUnavailable
 # Below this a write-ahead log of a busy hour no longer fits.
 DISK_LEAST_BYTES: Final = 32 * 1024 * 1024
 
-DISK_FULL: Final = "The disk is full. Nothing was changed; make room and try again."
-READ_ONLY: Final = "The database may only be read: its file or its folder is write-protected."
-BUSY: Final = "Another program holds the database. Nothing was changed; try again in a moment."
-AWAY: Final = "The database does not answer. Nothing was changed; try again in a moment."
+DISK_FULL: Final = ("disk_full", "The disk is full. Nothing was changed; make room and try again.")
+READ_ONLY: Final = (
+    "read_only",
+    "The database may only be read: its file or its folder is write-protected.",
+)
+BUSY: Final = (
+    "database_busy",
+    "Another program holds the database. Nothing was changed; try again in a moment.",
+)
+AWAY: Final = (
+    "database_unavailable",
+    "The database does not answer. Nothing was changed; try again in a moment.",
+)
 # What SQLite says, in small letters.
-_SAID: Final[dict[str, tuple[str, str]]] = {
-    "database or disk is full": ("disk_full", DISK_FULL),
-    "readonly database": ("read_only", READ_ONLY),
-    "database is locked": ("database_busy", BUSY),
-    "database table is locked": ("database_busy", BUSY),
-    "unable to open database file": ("database_unavailable", AWAY),
-    "disk i/o error": ("database_unavailable", AWAY),
+_SAID: Final = {
+    "database or disk is full": DISK_FULL,
+    "readonly database": READ_ONLY,
+    "database is locked": BUSY,
+    "database table is locked": BUSY,
+    "unable to open database file": AWAY,
+    "disk i/o error": AWAY,
 }
 # How the codes of PostgreSQL begin (its manual, appendix A).
-_STATES: Final[dict[str, tuple[str, str]]] = {
-    "53100": ("disk_full", DISK_FULL),
-    "25006": ("read_only", READ_ONLY),
-    "55P03": ("database_busy", BUSY),
-    "40": ("database_busy", BUSY),
-    "08": ("database_unavailable", AWAY),
-    "57P": ("database_unavailable", AWAY),
-}
+_STATES: Final = {"53100": DISK_FULL, "25006": READ_ONLY, "55P03": BUSY, "40": BUSY, "08": AWAY, "57P": AWAY}
 
 
 def store_refusal(error: BaseException) -> MaintenanceInProgress | StoreUnavailable | None:
@@ -50,14 +52,17 @@ def store_refusal(error: BaseException) -> MaintenanceInProgress | StoreUnavaila
         found = next((told for words, told in _SAID.items() if words in said), None)
     else:
         found = _of_server(error)
-    return StoreUnavailable(found[1], code=found[0]) if found else None
+    if found is None:
+        return None
+    code, text = found
+    return StoreUnavailable(text, code=code)
 
 
 def _of_server(error: BaseException) -> tuple[str, str] | None:
     state = getattr(error.__cause__, "sqlstate", None)
     if state is None:  # it was never asked: the connection is lost
         is_lost = isinstance(error, OperationalError | InterfaceError)
-        return ("database_unavailable", AWAY) if is_lost else None
+        return AWAY if is_lost else None
     return next((told for begins, told in _STATES.items() if state.startswith(begins)), None)
 
 

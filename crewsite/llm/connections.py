@@ -27,6 +27,7 @@ from crewsite.llm.providers import load_library, model_for
 from crewsite.llm.targets import role_setting, target_of, targets
 from crewsite.llm.usage import price_of, usage_record
 from crewsite.security.text import clean
+from crewsite.settings.env import is_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,12 +167,8 @@ def _check_place(connection: Connection) -> None:
 
 def _check_address(url: str) -> None:
     """Names without a dot are fine: that is what containers call each other."""
-    try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_address = False
-    if not is_address or parts.username or parts.password or parts.query or parts.fragment:
+    parts = urlsplit(url) if is_web_address(url) else None
+    if parts is None or parts.username or parts.password or parts.query or parts.fragment:
         raise ValidationError(
             {"base_url": "Use an http or https address, without a name, a password or a query in it."}
         )

@@ -104,7 +104,7 @@ def env_time_zone(name: str, default: str) -> str:
 def env_urls(name: str, default: str = "") -> list[str]:
     """Web addresses, separated by commas, without a slash at their ends."""
     found = [url.rstrip("/") for url in env_list(name) or _parts(default)]
-    wrong = [url for url in found if not _is_web_address(url)]
+    wrong = [url for url in found if not is_web_address(url)]
     if wrong:
         text = f"{name} holds {wrong[0]!r}, which is no web address."
         PROBLEMS.append(Problem(name, text, f"Use an address such as {name}=https://crew.example.org"))
@@ -184,7 +184,7 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _is_web_address(url: str) -> bool:
+def is_web_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0

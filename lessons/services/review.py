@@ -41,15 +41,16 @@ def review_reopen(*, item: ReviewItem, origin: Origin, author: User | None = Non
     stands again. A rule that was there before is none that accepting taught."""
     if CHANGED not in item.payload:
         return ReviewOutcome(ok=True)
-    wording = _wording(item)
-    draft = draft_of(**wording)
+    draft = draft_of(**_wording(item))
     row = _live(item, CHANGED)
-    is_edit = row is not None and item.payload.get("edits") == row.pk
-    if row is None or row.key != draft.key or (is_edit and _said(row) != _said(draft)):
-        return ReviewOutcome(ok=False, message="The lesson has changed since; nothing was undone.")
-    if not (_worded_back(row, origin) if is_edit else lesson_undo(row=row, origin=origin).undone):
-        return ReviewOutcome(ok=False, message="The lesson has changed since; nothing was undone.")
-    return ReviewOutcome(ok=True)
+    if row is None:
+        undone = False
+    elif item.payload.get("edits") == row.pk:
+        undone = _said(row) == _said(draft) and _worded_back(row, origin)
+    else:
+        undone = row.key == draft.key and lesson_undo(row=row, origin=origin).undone
+    message = "" if undone else "The lesson has changed since; nothing was undone."
+    return ReviewOutcome(ok=undone, message=message)
 
 
 def _wording(item: ReviewItem) -> dict[str, Any]:
